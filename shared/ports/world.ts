@@ -1,0 +1,57 @@
+import type { Table } from './table.ts'
+
+/** Everything outside that the engine talks to. Two sets of adapters make two worlds; the engine cannot tell which it is in. */
+export interface World {
+  readonly table: Table
+  readonly bell: Bell
+  readonly alarms: AlarmClock
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  /** How many partitions the due indexes are spread over: 1 where one process serves them, more where a partition has a speed limit. */
+  readonly shards: number
+}
+
+export interface Clock {
+  /** Epoch ms. */
+  now(): number
+}
+
+export interface Ids {
+  /** 26 characters of a ULID whose time is `at`; later calls sort later within one process. */
+  ulid(at: number): string
+  /** A secret of 256 random bits, base62 or base64url. */
+  secret(): string
+}
+
+/**
+ * Tells whoever serves a session that a message waits, and carries it.
+ *
+ * At least once, no order promised, and only after the commit that put the message. Receiving belongs to the worker, not to the engine.
+ */
+export interface Bell {
+  ring(queue: string, envelope: Envelope): Promise<void>
+}
+
+export interface Envelope {
+  readonly kind: 'message' | 'cancelled'
+  readonly session: string
+  /** The message's id, or the cancelled turn's. */
+  readonly id: string
+  /** The message whole, as `claim` would hand it out; null for a cancelled turn. */
+  readonly message: unknown
+}
+
+/**
+ * Calls the engine at or after `at`, at least once, maybe late.
+ *
+ * Nothing is ever cleared or replaced: an alarm is a hint, and whoever it wakes looks at the state. `key` names what to look at.
+ */
+export interface AlarmClock {
+  set(key: AlarmKey, at: number): Promise<void>
+}
+
+export type AlarmKey = { readonly kind: 'schedule' | 'turn'; readonly id: string }
+
+/** Noun, verb, ids; never a prompt's text, never a key. */
+export type Log = (level: 'info' | 'warn' | 'error', what: string, ids?: Readonly<Record<string, string | number | null>>) => void
