@@ -116,7 +116,9 @@ export class Conflict extends Error {
   readonly op: number
   readonly key: Key
   constructor(op: number, key: Key) {
-    super(`commit refused: operation ${op} on ${key[0]} / ${key[1]} expected another state; read again and decide again`)
+    super(
+      `commit refused: operation ${op} on ${key[0]} / ${key[1]} expected another state; read again and decide again`,
+    )
     this.name = 'Conflict'
     this.op = op
     this.key = key

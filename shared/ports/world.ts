@@ -4,6 +4,7 @@ import type { Table } from './table.ts'
 export interface World {
   readonly table: Table
   readonly bell: Bell
+  readonly ears: Ears
   readonly alarms: AlarmClock
   readonly clock: Clock
   readonly ids: Ids
@@ -36,10 +37,27 @@ export interface Bell {
 export interface Envelope {
   readonly kind: 'message' | 'cancelled'
   readonly session: string
+  readonly agent: string
   /** The message's id, or the cancelled turn's. */
   readonly id: string
   /** The message whole, as `claim` would hand it out; null for a cancelled turn. */
   readonly message: unknown
+}
+
+/**
+ * The waiting side of `claim` and `heartbeat`: hears a bell while a call is held open.
+ *
+ * A hint like every bell: whoever hears it looks again, and a ring may be missed where no process spans both ends.
+ */
+export interface Ears {
+  /** Listens from now on, so that a ring between a look and the wait is not lost. A queue's, session's or agent's id. */
+  listen(name: string): Listening
+}
+
+export interface Listening {
+  /** True when rung since the last call, within `ms` of real time; false when that passed or `signal` aborted. */
+  rung(ms: number, signal?: AbortSignal): Promise<boolean>
+  close(): void
 }
 
 /**
@@ -54,4 +72,8 @@ export interface AlarmClock {
 export type AlarmKey = { readonly kind: 'schedule' | 'turn'; readonly id: string }
 
 /** Noun, verb, ids; never a prompt's text, never a key. */
-export type Log = (level: 'info' | 'warn' | 'error', what: string, ids?: Readonly<Record<string, string | number | null>>) => void
+export type Log = (
+  level: 'info' | 'warn' | 'error',
+  what: string,
+  ids?: Readonly<Record<string, string | number | null>>,
+) => void

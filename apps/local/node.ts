@@ -1,0 +1,83 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Hono } from 'hono'
+import { openAlarms } from '../../shared/adapters/sqlite/alarms.ts'
+import { openBell, type LocalBell } from '../../shared/adapters/sqlite/bell.ts'
+import { openIds } from '../../shared/adapters/sqlite/ids.ts'
+import { openTable, type SqliteTable } from '../../shared/adapters/sqlite/table.ts'
+import { createApp } from '../../shared/api/app.ts'
+import { drain } from '../../shared/engine/drain.ts'
+import type { Clock, Log, World } from '../../shared/ports/world.ts'
+import { type FixedClock, fixedClock, clockOperations } from './clock.ts'
+
+/** The embedded node: one process, one SQLite file, one timer; the same engine as in the cloud. */
+export interface LocalNode {
+  readonly world: World
+  readonly table: SqliteTable
+  readonly bell: LocalBell
+  readonly app: Hono
+  /** Starts the timer and the sweep, and does what came due while the node was off. Not for a node whose clock stands still. */
+  start(): Promise<void>
+  /** Ends held calls, finishes what is under way, and closes the file. */
+  close(): Promise<void>
+}
+
+export interface LocalOptions {
+  /** Folder of the node's file. */
+  readonly dir: string
+  /** Epoch ms at which the clock stands still; null: the machine's clock. */
+  readonly standingAt: number | null
+  readonly log: Log
+}
+
+/** What no alarm brought is found within this time, and expired rows leave in slices. One query a minute is not polling. */
+const sweepMs = 60_000
+const expireRowsPerSweep = 2_000
+
+export function openNode(options: LocalOptions): LocalNode {
+  mkdirSync(options.dir, { recursive: true })
+  const standing: FixedClock | null = options.standingAt === null ? null : fixedClock(options.standingAt)
+  const clock: Clock = standing ?? { now: () => Date.now() }
+  const table = openTable({ file: join(options.dir, 'rouse.db'), clock })
+  const bell = openBell()
+  const alarms = openAlarms({
+    table,
+    clock,
+    shards: 1,
+    due: async (now) => {
+      await drain(world, now)
+    },
+  })
+  const world: World = { table, bell, ears: bell, alarms, clock, ids: openIds(), log: options.log, shards: 1 }
+  const app = createApp({
+    world,
+    settled: () => table.flush(),
+    more: standing === null ? [] : clockOperations(world, standing),
+  })
+  let sweep: NodeJS.Timeout | null = null
+
+  return {
+    world,
+    table,
+    bell,
+    app,
+    async start() {
+      if (standing !== null) return
+      alarms.start()
+      sweep = setInterval(() => {
+        table.expire(clock.now(), expireRowsPerSweep)
+        drain(world, clock.now()).catch((error: unknown) => {
+          options.log('error', `sweep failed: ${error instanceof Error ? error.message : 'unknown fault'}`)
+        })
+      }, sweepMs)
+      await drain(world, clock.now())
+    },
+    async close() {
+      if (sweep !== null) clearInterval(sweep)
+      bell.closeAll()
+      await alarms.stop()
+      await table.flush()
+      table.close()
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { type FieldError, Refused } from '../domain/refused.ts'
+import { Unavailable } from '../ports/table.ts'
+
+/** RFC 9457. Served as `application/problem+json`; `code` is the stable word to switch on. */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+  readonly errors?: readonly FieldError[]
+}
+
+interface Kind {
+  readonly status: number
+  readonly title: string
+}
+
+/** Every code the API answers with. One that is missing here is a fault of ours and answers 500. */
+const kinds: Readonly<Record<string, Kind>> = {
+  json_invalid: { status: 400, title: 'The body is not JSON' },
+  cursor_invalid: { status: 400, title: 'The cursor is not one of this list' },
+  header_invalid: { status: 400, title: 'A header is not valid' },
+  unauthorized: { status: 401, title: 'No valid key' },
+  person_only: { status: 403, title: 'Only a person may do this' },
+  admin_only: { status: 403, title: 'Only an admin may do this' },
+  agent_sessions_off: { status: 403, title: 'Agents may not start or use sessions' },
+  hop_limit: { status: 403, title: 'The chain of agents is too long' },
+  schedule_agent_not_allowed: { status: 403, title: 'Not an agent that this key can talk to' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  idempotency_in_flight: { status: 409, title: 'The first call with this key is still under way' },
+  name_taken: { status: 409, title: 'The name is taken' },
+  schedule_ended: { status: 409, title: 'The schedule has ended' },
+  schedule_limit: { status: 409, title: 'Too many schedules' },
+  secret_shown_once: { status: 409, title: 'The secret was shown once' },
+  session_archived: { status: 409, title: 'The session is archived' },
+  turn_not_running: { status: 409, title: 'The turn is not running' },
+  precondition_failed: { status: 412, title: 'It has changed since you read it' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  media_type: { status: 415, title: 'The body must be application/json' },
+  body_invalid: { status: 422, title: 'The body does not fit' },
+  query_invalid: { status: 422, title: 'The query does not fit' },
+  clock_backward: { status: 422, title: 'The clock moves forward only' },
+  idempotency_mismatch: { status: 422, title: 'The idempotency key was used with another body' },
+  schedule_interval_invalid: { status: 422, title: 'The interval is out of bounds' },
+  schedule_invalid: { status: 422, title: 'The schedule is not valid' },
+  schedule_too_frequent: { status: 422, title: 'The schedule is too frequent' },
+  unavailable: { status: 503, title: 'The store cannot be reached' },
+  internal: { status: 500, title: 'A fault of ours' },
+}
+
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Refused) return problem(error.code, error.detail, error.errors)
+  if (error instanceof Unavailable)
+    return problem('unavailable', 'the store cannot be reached now; nothing is lost, try again in a moment')
+  return problem('internal', 'something went wrong on our side; the log of the node says what')
+}
+
+function problem(code: string, detail: string, errors: readonly FieldError[] = []): Problem {
+  const kind = kinds[code] ?? kinds.internal!
+  return {
+    type: `urn:rouse:problem:${code}`,
+    title: kind.title,
+    status: kind.status,
+    detail,
+    code,
+    ...(errors.length === 0 ? {} : { errors }),
+  }
+}
+
+export const problemCodes = (status: number): string[] =>
+  Object.entries(kinds)
+    .filter(([, kind]) => kind.status === status)
+    .map(([code]) => code)

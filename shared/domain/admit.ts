@@ -1,0 +1,55 @@
+import type { Outcome } from './schedule.ts'
+
+/** What a wake would meet, read before it is decided. */
+export interface Seat {
+  readonly agentDeleted: boolean
+  /** The conversation it fires in, or the agent for fresh sessions. */
+  readonly conversation: 'open' | 'archived' | 'deleted'
+  readonly makerConversation: 'open' | 'archived' | 'deleted'
+  readonly left: boolean
+  /** Only for an agent target: its worker said that it disconnected. */
+  readonly disconnected: boolean
+  /** The setting `agentSessions`. */
+  readonly agentSessions: boolean
+}
+
+export interface Wake {
+  /** The agent that made the schedule; null: a person did. */
+  readonly makerAgent: string | null
+}
+
+export interface Closed {
+  readonly outcome: Outcome
+  readonly reason: string
+  /** The schedule ends with this reason: the gate never opens again. */
+  readonly ends: boolean
+}
+
+interface Gate extends Closed {
+  readonly closed: (seat: Seat, wake: Wake) => boolean
+}
+
+/** In this order; the first closed gate decides. A later kind of gate (budget, hold) is one more row. */
+const gates: readonly Gate[] = [
+  { reason: 'agent_deleted', outcome: 'skipped', ends: true, closed: (s) => s.agentDeleted },
+  { reason: 'session_archived', outcome: 'skipped', ends: true, closed: (s) => s.conversation === 'archived' },
+  { reason: 'session_deleted', outcome: 'skipped', ends: true, closed: (s) => s.conversation === 'deleted' },
+  { reason: 'creator_archived', outcome: 'skipped', ends: true, closed: (s) => s.makerConversation === 'archived' },
+  { reason: 'creator_deleted', outcome: 'skipped', ends: true, closed: (s) => s.makerConversation === 'deleted' },
+  {
+    // S0-7: the setting is the person's word on whether agents may wake anybody.
+    reason: 'agent_sessions_off',
+    outcome: 'blocked',
+    ends: false,
+    closed: (s, w) => w.makerAgent !== null && !s.agentSessions,
+  },
+  { reason: 'agent_left', outcome: 'skipped', ends: false, closed: (s) => s.left },
+  // Decision 24: only a worker that said so is away; one that never attached queues.
+  { reason: 'agent_not_connected', outcome: 'missed', ends: false, closed: (s) => s.disconnected },
+]
+
+/** The first closed gate, or null: the wake may go out. */
+export function admit(seat: Seat, wake: Wake): Closed | null {
+  for (const gate of gates) if (gate.closed(seat, wake)) return gate
+  return null
+}

@@ -1,0 +1,50 @@
+import type { Instant } from '../time/index.ts'
+import { admit, type Seat } from './admit.ts'
+import { counted, newRun, overlapOf } from './due.ts'
+import { timePart } from './ids.ts'
+import type { Cursor, Definition, Run, Trigger } from './schedule.ts'
+
+/** A run that no slot brought: somebody asked for it (run now, backfill) or a lost turn is tried again. */
+export interface Asked {
+  readonly cursor: Cursor
+  readonly definition: Definition
+  readonly seat: Seat
+  /** The conversation's session; undefined: a fresh one. */
+  readonly session: string | undefined
+  readonly now: Instant
+  readonly trigger: Extract<Trigger, 'manual' | 'backfill' | 'retry'>
+  /** Manual: now. Backfill and retry: the slot it stands for. */
+  readonly nominal: Instant
+  /** Makes two rows of one instant differ. */
+  readonly mark: string
+}
+
+/**
+ * Decides a run that was asked for. It moves neither the next time nor maxRuns (S2-65, decision 21), and a paused or finished
+ * schedule runs too: whoever asks, knows.
+ */
+export function decideAsked(o: Asked): { readonly cursor: Cursor; readonly row: Run; readonly put: boolean } {
+  const row = newRun(o, {
+    trigger: o.trigger,
+    nominal: o.nominal,
+    row: `R#${timePart(o.nominal)}#${o.mark}`,
+    outcome: 'fired',
+  })
+  const closed = admit(o.seat, { makerAgent: o.definition.makerAgent })
+  const skip = closed === null ? overlapOf(o.cursor, o.definition, o.trigger).skip : null
+  const kept: Run =
+    closed !== null
+      ? { ...row, message: null, session: null, outcome: closed.outcome, reason: closed.reason }
+      : skip !== null
+        ? { ...row, message: null, session: null, outcome: 'skipped', reason: skip }
+        : row
+  return { cursor: counted(o.cursor, kept), row: kept, put: kept.outcome === 'fired' }
+}
+
+const marks = { manual: 'm', backfill: 'b', retry: 'r' } as const
+
+/** Row marks begin with their trigger's letter; the rest keeps two rows of one instant apart. */
+export const markOf = (trigger: keyof typeof marks, ulid: string): string => `${marks[trigger]}${ulid.slice(16)}`
+
+/** `R#<time>#r…` */
+export const isRetryRow = (row: string): boolean => row[13] === marks.retry

@@ -1,0 +1,270 @@
+import { type Instant, jitterOf, type Recurrence } from '../time/index.ts'
+import { admit, type Closed, type Seat } from './admit.ts'
+import { derivedUlid, timePart } from './ids.ts'
+import { limits } from './limits.ts'
+import type { Counts, Cursor, Definition, OpenRun, Outcome, Run, Trigger } from './schedule.ts'
+
+/** What a look at a schedule came to. */
+export type DueDecision =
+  /** Nothing to do: not active, or nothing due yet. `armAt`: look again then. */
+  { readonly kind: 'wait'; readonly armAt: Instant | null } | Advance
+
+/** The cursor moves, in the same commit that writes the rows (decision 9). */
+export interface Advance {
+  readonly kind: 'advance'
+  readonly cursor: Cursor
+  readonly rows: readonly Run[]
+  /** The row among `rows` whose message is put, or null. */
+  readonly put: Run | null
+  /** Decision 12, `cancel`: the schedule's running turns are flagged. */
+  readonly cancel: readonly OpenRun[]
+}
+
+export interface Look {
+  readonly cursor: Cursor
+  readonly definition: Definition
+  readonly recurrence: Recurrence
+  readonly seat: Seat
+  readonly now: Instant
+}
+
+/**
+ * Decides what becomes of every nominal time that is due.
+ *
+ * One path for an alarm that is early (wait), on time, late (the misfire rule) or delivered again (nothing due any more).
+ * The whole missed stretch becomes one row, counted and not enumerated.
+ */
+export function decideDue(look: Look): DueDecision {
+  const { cursor, definition, recurrence, now } = look
+  if (cursor.status !== 'active' || cursor.nextAt === null) return { kind: 'wait', armAt: null }
+  const first = cursor.nextAt
+  if (dueAtOf(definition, recurrence, first) > now) return { kind: 'wait', armAt: cursor.dueAt }
+
+  // Jitter is capped before the next nominal time, so at most the latest one can still be waiting for its own.
+  const upTo = Math.min(now, definition.until ?? now)
+  let latest = recurrence.last(first - 1, upTo)?.at ?? first
+  if (latest > first && dueAtOf(definition, recurrence, latest) > now)
+    latest = recurrence.last(first - 1, latest - 1)?.at ?? first
+  const due = latest === first ? 1 : recurrence.count(first - 1, latest)
+
+  const lateMs = now - dueAtOf(definition, recurrence, latest)
+  const late = lateMs > limits.lateMs
+  const closed = admit(look.seat, { makerAgent: definition.makerAgent })
+  const made = { ...nothingMade, next: nextFrom(definition, recurrence, latest) }
+
+  if (closed === null && !madeUp(definition, late, lateMs)) {
+    // `misfire: skip` or a window that is over: the stretch is closed as missed, and nothing is put.
+    return settle(look, {
+      ...made,
+      rows: [stretchRow(look, { first, latest, due, outcome: 'missed', reason: 'misfire' })],
+    })
+  }
+  if (closed === null && !late && due > 1 && definition.misfire !== 'once') {
+    // The latest is on time and goes out as usual; only what lies before it was missed.
+    const before = recurrence.last(first - 1, latest - 1)?.at ?? first
+    const gap = stretchRow(look, { first, latest: before, due: due - 1, outcome: 'missed', reason: 'misfire' })
+    return fire(look, { ...made, rows: [gap] }, slotRow(look, { first: latest, latest, due: 1, late: false }))
+  }
+  const row = slotRow(look, { first, latest, due, late })
+  if (closed !== null)
+    return settle(look, { ...made, rows: [closedRow(row, closed)], ends: closed.ends ? closed.reason : null })
+  return fire(look, made, row)
+}
+
+/** When a slot is to be looked at: its nominal time and its jitter (decision 19). */
+export function dueAtOf(definition: Definition, recurrence: Recurrence, nominal: Instant): Instant {
+  if (definition.jitterMs === 0) return nominal
+  const next = recurrence.next(nominal)?.at ?? null
+  return nominal + jitterOf({ seed: definition.id, nominal, jitterMs: definition.jitterMs, next })
+}
+
+/** The first nominal time after `after` within `until` (inclusive), or null: the rule has ended. */
+export function nextFrom(definition: Definition, recurrence: Recurrence, after: Instant): Instant | null {
+  const next = recurrence.next(after)?.at ?? null
+  return next !== null && definition.until !== null && next > definition.until ? null : next
+}
+
+/** The cursor with this next time: armed, or done when none is left. */
+export function armed(cursor: Cursor, definition: Definition, recurrence: Recurrence, next: Instant | null): Cursor {
+  if (next === null) return { ...cursor, status: 'done', reason: null, nextAt: null, dueAt: null }
+  return { ...cursor, status: 'active', reason: null, nextAt: next, dueAt: dueAtOf(definition, recurrence, next) }
+}
+
+/** Neither paused, done nor ended schedules have a next time. */
+export const disarmed = (cursor: Cursor, status: 'paused' | 'done' | 'ended', reason: string | null): Cursor => ({
+  ...cursor,
+  status,
+  reason,
+  nextAt: null,
+  dueAt: null,
+})
+
+interface Made {
+  readonly rows: readonly Run[]
+  readonly next: Instant | null
+  /** The reason with which the schedule ends, or null. */
+  readonly ends: string | null
+}
+const nothingMade: Made = { rows: [], next: null, ends: null }
+
+/** Puts the row's message, unless what is open of this schedule forbids it. */
+function fire(look: Look, made: Made, row: Run): Advance {
+  const overlap = overlapOf(look.cursor, look.definition, row.trigger)
+  if (overlap.skip !== null)
+    return settle(look, {
+      ...made,
+      rows: [...made.rows, { ...row, outcome: 'skipped', reason: overlap.skip, ...unsent }],
+    })
+  return { ...settle(look, { ...made, rows: [...made.rows, row] }), put: row, cancel: overlap.cancel }
+}
+
+const unsent = { message: null, session: null } as const
+
+/**
+ * Decision 12. While the previous prompt waits, another never joins it; while its turn runs, the policy decides.
+ *
+ * Run now and retries ask for one run at once: they obey what waits, not what runs.
+ */
+export function overlapOf(
+  cursor: Cursor,
+  definition: Definition,
+  trigger: Trigger,
+): { readonly skip: string | null; readonly cancel: readonly OpenRun[] } {
+  const none = { skip: null, cancel: [] }
+  if (cursor.open.some((run) => run.turn === null)) return { skip: 'previous_waiting', cancel: [] }
+  const running = cursor.open
+  if (running.length === 0 || trigger === 'manual' || trigger === 'retry') return none
+  if (running.length >= limits.openRunsMax) return { skip: 'too_many_running', cancel: [] }
+  switch (definition.overlap) {
+    case 'skip':
+      return { skip: 'previous_running', cancel: [] }
+    case 'cancel':
+      return { skip: null, cancel: running }
+    case 'allow':
+      return none
+    case 'buffer':
+      return none
+  }
+}
+
+/** Moves the cursor past what the rows cover. */
+function settle(look: Look, made: Made): Advance {
+  const { cursor, definition, recurrence } = look
+  let after = cursor
+  for (const row of made.rows) after = counted(after, row)
+  const fired = made.rows.some((row) => row.outcome === 'fired')
+  const fires = cursor.fires + (fired ? 1 : 0)
+  after = { ...after, fires }
+  if (made.ends !== null) after = disarmed(after, 'ended', made.ends)
+  else if (definition.maxRuns !== null && fires >= definition.maxRuns) after = disarmed(after, 'done', null)
+  else if (made.next === null) after = disarmed(after, 'done', null)
+  else if (isWornOut(definition, after.failures)) after = disarmed(after, 'paused', 'failures')
+  else after = armed(after, definition, recurrence, made.next)
+  return { kind: 'advance', cursor: after, rows: made.rows, put: null, cancel: [] }
+}
+
+/** The cursor with a new row's outcome in its counts, and among the open runs when its message was put. */
+export function counted(cursor: Cursor, row: Run): Cursor {
+  const counts: Counts = {
+    ...cursor.counts,
+    fired: cursor.counts.fired + (row.outcome === 'fired' ? 1 : 0),
+    skipped: cursor.counts.skipped + (row.outcome === 'skipped' || row.outcome === 'blocked' ? 1 : 0),
+    missed: cursor.counts.missed + (row.outcome === 'missed' ? 1 : 0),
+  }
+  const failures = row.outcome === 'missed' ? cursor.failures + 1 : cursor.failures
+  if (row.outcome !== 'fired') return { ...cursor, counts, failures }
+  const open: OpenRun = { row: row.row, gen: row.gen, at: row.at, session: row.session!, turn: null }
+  return { ...cursor, counts, failures, open: [...cursor.open, open] }
+}
+
+/** Decision 22. */
+export const isWornOut = (definition: Definition, failures: number): boolean =>
+  definition.pauseAfterFailures !== null && failures >= definition.pauseAfterFailures
+
+function madeUp(definition: Definition, late: boolean, lateMs: number): boolean {
+  if (!late || definition.misfire === 'once') return true
+  return definition.misfireWithinMs !== null && lateMs <= definition.misfireWithinMs
+}
+
+interface Stretch {
+  readonly first: Instant
+  readonly latest: Instant
+  readonly due: number
+}
+
+function slotRow(look: Look, s: Stretch & { readonly late: boolean }): Run {
+  const missed = s.late || s.due > 1
+  // A catch-up begins where a look on time ends: exactly 60 s late was an outage, and yet missed nothing (decision 11).
+  const madeUpFor = missed || look.now - dueAtOf(look.definition, look.recurrence, s.latest) >= limits.lateMs
+  return newRun(look, {
+    trigger: madeUpFor ? 'catch_up' : 'slot',
+    nominal: s.latest,
+    row: slotKey(s.latest),
+    outcome: 'fired',
+    missedFrom: missed ? s.first : null,
+    missed: missed ? s.due : 0,
+  })
+}
+
+const stretchRow = (look: Look, s: Stretch & { readonly outcome: Outcome; readonly reason: string }): Run => ({
+  ...newRun(look, {
+    trigger: 'slot',
+    nominal: s.latest,
+    row: slotKey(s.latest),
+    outcome: s.outcome,
+    missedFrom: s.first,
+    missed: s.due,
+  }),
+  ...unsent,
+  reason: s.reason,
+})
+
+const closedRow = (row: Run, closed: Closed): Run => ({
+  ...row,
+  ...unsent,
+  outcome: closed.outcome,
+  reason: closed.reason,
+})
+
+/** Rows sort by the time they stand for, so that the ledger reads in order. */
+export const slotKey = (nominal: Instant): string => `R#${timePart(nominal)}`
+
+/** A new row of the ledger, its ids derived from the schedule and the row. */
+export function newRun(
+  look: {
+    readonly definition: Definition
+    readonly cursor: Cursor
+    readonly now: Instant
+    readonly session?: string | undefined
+  },
+  o: {
+    readonly trigger: Trigger
+    readonly nominal: Instant
+    readonly row: string
+    readonly outcome: Outcome
+    readonly missedFrom?: Instant | null
+    readonly missed?: number
+  },
+): Run {
+  const { id } = look.definition
+  const ulid = derivedUlid(o.nominal, `${id}|${o.row}`)
+  return {
+    id: `run_${ulid}`,
+    schedule: id,
+    row: o.row,
+    gen: look.definition.gen,
+    trigger: o.trigger,
+    nominalAt: o.nominal,
+    missedFrom: o.missedFrom ?? null,
+    missed: o.missed ?? 0,
+    at: look.now,
+    outcome: o.outcome,
+    reason: null,
+    result: null,
+    message: `msg_${ulid}`,
+    turn: null,
+    // A fresh session's id follows from its run (decision 23); the engine puts the conversation's session otherwise.
+    session: look.session ?? `ses_${ulid}`,
+    endedAt: null,
+  }
+}

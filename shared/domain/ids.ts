@@ -1,0 +1,85 @@
+/**
+ * Ids that follow from what they name: the ULID's time is the nominal time, its 80 random bits a hash.
+ * Whoever computes the id of the same thing again, after a crash or in another process, gets the same one.
+ */
+
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** Ten characters that sort as the instant does. `at`: epoch ms, 0..2^48-1. */
+export function timePart(at: number): string {
+  let out = ''
+  let rest = at
+  for (let i = 0; i < 10; i++) {
+    out = alphabet[rest % 32] + out
+    rest = Math.floor(rest / 32)
+  }
+  return out
+}
+
+/** @returns epoch ms of a ULID's first ten characters */
+export function timeOf(ulid: string): number {
+  let at = 0
+  for (let i = 0; i < 10; i++) at = at * 32 + alphabet.indexOf(ulid[i]!)
+  return at
+}
+
+/** 26 characters: time and a hash of `named`. Not a secret: a hash that is fast, not one that resists forging. */
+export function derivedUlid(at: number, named: string): string {
+  const [a, b, c] = hash96(named)
+  let out = timePart(at)
+  // 16 characters of 5 bits out of 96.
+  let bits = 0
+  let held = 0
+  const words = [a, b, c]
+  let word = 0
+  for (let i = 0; i < 16; i++) {
+    if (held < 5) {
+      bits = bits * 65_536 + (word % 2 === 0 ? words[word >> 1]! >>> 16 : words[word >> 1]! & 0xffff)
+      word += 1
+      held += 16
+    }
+    const shift = 2 ** (held - 5)
+    const five = Math.floor(bits / shift)
+    bits -= five * shift
+    held -= 5
+    out += alphabet[five]
+  }
+  return out
+}
+
+/** Three 32-bit lanes, each a murmur-like mix with its own constants; avalanche at the end. */
+function hash96(text: string): [number, number, number] {
+  let a = 0x9e3779b9
+  let b = 0x85ebca6b
+  let c = 0xc2b2ae35
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    a = Math.imul(a ^ code, 0xcc9e2d51)
+    a = (a << 15) | (a >>> 17)
+    b = Math.imul(b ^ code, 0x1b873593)
+    b = (b << 13) | (b >>> 19)
+    c = Math.imul(c ^ (code + i), 0xe6546b64)
+    c = (c << 16) | (c >>> 16)
+  }
+  return [avalanche(a ^ b), avalanche(b ^ Math.imul(c, 5)), avalanche(c ^ Math.imul(a, 3))]
+}
+
+function avalanche(value: number): number {
+  let h = value
+  h ^= h >>> 16
+  h = Math.imul(h, 0x85ebca6b)
+  h ^= h >>> 13
+  h = Math.imul(h, 0xc2b2ae35)
+  h ^= h >>> 16
+  return h >>> 0
+}
+
+export type IdPrefix = 'agt' | 'ses' | 'sch' | 'run' | 'msg' | 'trn' | 'trc' | 'mon' | 'crd' | 'key' | 'per'
+
+const idShape = /^([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}$/
+
+/** True for `<prefix>_<ULID>`; what is not an id cannot name anything, and need not be looked up. */
+export const isId = (prefix: IdPrefix, text: string): boolean => idShape.exec(text)?.[1] === prefix
+
+/** The ULID of a prefixed id. */
+export const bare = (id: string): string => id.slice(4)

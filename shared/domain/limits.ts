@@ -1,0 +1,48 @@
+/** Every bound with its motive. Numbers that behaviours.md names are the product's promise; the others protect the store. */
+export const limits = {
+  minuteMs: 60_000,
+  /** S0-12, S0-13: an interval shorter than this burns money, a longer one is better said as a rule. */
+  everyMsMin: 5 * 60_000,
+  everyMsMax: 7 * 86_400_000,
+  /** Decision 7: a flow calls no model, so it may run every minute. */
+  flowGapMsMin: 60_000,
+  /** S2-10: cron and RRULE; whoever wants to follow an event takes a trigger. */
+  ruleGapMsMin: 30 * 60_000,
+  /** Decision 11: up to this a fire counts as on time. */
+  lateMs: 60_000,
+  /** S0-60, and decision 23 for an agent target. */
+  schedulesPerTarget: 20,
+  /** S0-61. */
+  schedulesMadeForOthers: 20,
+  /** Decision 26: how far a chain of agents reaches. */
+  hopsMax: 2,
+  /** Decision 21. */
+  backfillRunsMax: 100,
+  /** An agent target with overlap `allow` whose worker is away must not pile up sessions without end. */
+  openRunsMax: 20,
+  nameCharsMax: 120,
+  /** A body is 64 KB at most; what is left holds the other fields. */
+  promptCharsMax: 60_000,
+  noteCharsMax: 2_000,
+  maxRunsMax: 1_000_000,
+  pauseAfterFailuresMax: 1_000,
+  jitterMsMax: 86_400_000,
+  /** A turn's answer travels in `end` (1 MB) but is stored in one item (350 KB). */
+  answerCharsMax: 100_000,
+  summaryCharsMax: 2_000,
+  /** A commit holds 100 operations, and each note costs two. */
+  notesPerClaim: 10,
+  leaseSecondsMin: 30,
+  leaseSecondsMax: 7200,
+  leaseSecondsDefault: 120,
+  waitSecondsMax: 20,
+  /** S2-18: "a short note". */
+  sessionNoteCharsMax: 500,
+  /** Decision 37. */
+  retentionMs: 90 * 86_400_000,
+  idempotencyMs: 86_400_000,
+  /** A crashed call's idempotency key is taken over after this; ids derived from the key keep the second try from doubling anything. */
+  idempotencyInFlightMs: 60_000,
+  sharedWithMax: 100,
+  autoApproveMax: 200,
+} as const

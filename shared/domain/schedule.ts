@@ -1,0 +1,145 @@
+import type { Spec } from '../time/index.ts'
+import type { Reach } from './provenance.ts'
+
+export type Misfire = 'once' | 'skip' | { readonly within: string | number }
+export type Overlap = 'skip' | 'buffer' | 'allow' | 'cancel'
+
+/**
+ * What a schedule is, one item per generation and never rewritten: a message that waits keeps the text of the generation it
+ * was fired from.
+ *
+ * Written by create and edit; read by fires, claims and lists; deleted by TTL with the schedule.
+ */
+export interface Definition {
+  readonly id: string
+  /** Counts the edits: 1 at creation. */
+  readonly gen: number
+  readonly kind: 'prompt' | 'flow'
+  readonly name: string
+  readonly agent: string
+  /** Conversation it fires in; null: a fresh session of the agent for each run. */
+  readonly conv: string | null
+  readonly prompt: string | null
+  readonly spec: Spec
+  /** As the caller wrote them, so that what is stored reads back. */
+  readonly every: string | number | null
+  readonly jitter: string | number | null
+  readonly jitterMs: number
+  readonly channel: string | null
+  readonly note: string | null
+  readonly misfire: Misfire
+  /** Null: the latest missed time is made up however late. */
+  readonly misfireWithinMs: number | null
+  readonly overlap: Overlap
+  readonly onUnknown: 'leave' | 'retry'
+  /** Inclusive. */
+  readonly until: number | null
+  readonly maxRuns: number | null
+  readonly pauseAfterFailures: number | null
+  /** Person: who asked, or the owner of the agent that did. */
+  readonly createdBy: string
+  readonly makerAgent: string | null
+  /** Conversation it was made in; null: a person's call. */
+  readonly makerConv: string | null
+  readonly makerTitle: string | null
+  readonly reach: Reach
+  readonly createdAt: number
+  readonly editedAt: number
+}
+
+export type ScheduleStatus = 'active' | 'paused' | 'done' | 'ended'
+
+/**
+ * Where a schedule stands: the one item that a fire rewrites, kept small.
+ *
+ * It is also the inbox entry of its own prompt: what waits shows here, so that a fire need not write the conversation.
+ * Written by fires, claims, ends and the schedule's calls; read by all of them; deleted by TTL after its end.
+ */
+export interface Cursor {
+  readonly id: string
+  readonly gen: number
+  readonly status: ScheduleStatus
+  /** Why it ended or was paused; null while active. */
+  readonly reason: string | null
+  readonly agent: string
+  readonly conv: string | null
+  readonly createdBy: string
+  readonly makerAgent: string | null
+  readonly makerConv: string | null
+  /** The next nominal time, epoch ms; null when paused, done, ended. */
+  readonly nextAt: number | null
+  /** When to look: `nextAt` with its jitter. */
+  readonly dueAt: number | null
+  /** Prompts that wait or run, oldest first. */
+  readonly open: readonly OpenRun[]
+  /** Counts toward maxRuns. */
+  readonly fires: number
+  /** Counts toward pauseAfterFailures. */
+  readonly failures: number
+  readonly counts: Counts
+  /** Nominal times of a backfill that still have to go, oldest first. Empty but for a backfill under way. */
+  readonly backfill: readonly number[]
+  /** DELETE was called: it is gone for every call but its runs. */
+  readonly deleted: boolean
+}
+
+export interface Counts {
+  readonly fired: number
+  readonly skipped: number
+  readonly missed: number
+  readonly ok: number
+  readonly failed: number
+}
+export const noCounts: Counts = { fired: 0, skipped: 0, missed: 0, ok: 0, failed: 0 }
+
+export interface OpenRun {
+  /** Sort key of its run row; run and message ids follow from it. */
+  readonly row: string
+  readonly gen: number
+  /** Its place in the inbox, epoch ms. */
+  readonly at: number
+  readonly session: string
+  /** Null while the message waits. */
+  readonly turn: string | null
+}
+
+export type Trigger = 'slot' | 'catch_up' | 'manual' | 'backfill' | 'retry'
+/** The fate of the slot; how its turn ended is `result` (decision 16). */
+export type Outcome =
+  | 'fired'
+  | 'coalesced'
+  | 'skipped'
+  | 'held'
+  | 'missed'
+  | 'blocked'
+  | 'nothing'
+  | 'failed'
+  | 'unknown'
+export type Result = 'ok' | 'nothing_to_do' | 'blocked' | 'failed' | 'unknown'
+
+/**
+ * One line of the ledger. Each nominal time of an active schedule is covered by exactly one row of trigger `slot` or `catch_up`.
+ *
+ * Written by the fire, by claim (turn) and end (result); read by the run list; deleted by TTL after 90 days.
+ */
+export interface Run {
+  readonly id: string
+  readonly schedule: string
+  readonly row: string
+  readonly gen: number
+  readonly trigger: Trigger
+  readonly nominalAt: number
+  /** The first nominal time of the stretch this row stands for; null when it stands for one, on time. */
+  readonly missedFrom: number | null
+  /** How many nominal times were missed, its own included; 0 on time. */
+  readonly missed: number
+  /** When it was decided. */
+  readonly at: number
+  readonly outcome: Outcome
+  readonly reason: string | null
+  readonly result: Result | null
+  readonly message: string | null
+  readonly turn: string | null
+  readonly session: string | null
+  readonly endedAt: number | null
+}

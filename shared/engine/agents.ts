@@ -1,0 +1,271 @@
+import { type Caller, canUseSessions } from '../domain/access.ts'
+import { isId } from '../domain/ids.ts'
+import { notFound, Refused } from '../domain/refused.ts'
+import type { Key, Op, Stored } from '../ports/table.ts'
+import type { World } from '../ports/world.ts'
+import { type Call, retrying } from './call.ts'
+import { type ById, type PageAsked, pageById } from './pages.ts'
+import { agentFor, assertAdmin, assertPerson, settingsOf } from './reach.ts'
+import { endSchedule } from './schedule-ends.ts'
+import {
+  type Agent,
+  asItem,
+  defaultSettings,
+  keys,
+  type Person,
+  putAgent,
+  read,
+  readAll,
+  type Settings,
+  tokenOf,
+} from './store.ts'
+
+/** A key. Written when it is made; read by every call; deleted when revoked. The secret itself is never stored. */
+export interface KeyRow {
+  readonly id: string
+  readonly person: string | null
+  readonly agent: string | null
+  /** Person who answers for it. */
+  readonly owner: string
+  readonly createdAt: number
+}
+
+export interface AgentInput {
+  readonly name: string
+  readonly team?: boolean | undefined
+  readonly sharedWith?: readonly string[] | undefined
+  readonly project?: string | null | undefined
+  readonly proactive?: Agent['proactive'] | null | undefined
+  readonly autoApprove?: readonly string[] | undefined
+  readonly budget?: Agent['budget'] | null | undefined
+}
+
+export async function createAgent(call: Call, input: AgentInput): Promise<Agent> {
+  const owner = assertPerson(call, 'make an agent')
+  await assertPeople(call, input.sharedWith ?? [])
+  const agent: Agent = {
+    id: call.newId('agt'),
+    name: input.name,
+    owner,
+    team: input.team ?? false,
+    sharedWith: input.sharedWith ?? [],
+    project: input.project ?? null,
+    proactive: input.proactive ?? {},
+    autoApprove: input.autoApprove ?? [],
+    budget: input.budget ?? {},
+    mainSession: null,
+    workerConnected: null,
+    createdAt: call.now,
+    deletedAt: null,
+  }
+  return await retrying(async () => {
+    const [name, existing] = await readAll<unknown>(call.world, [
+      keys.agentName(owner, agent.name),
+      keys.agent(agent.id),
+    ])
+    if (existing !== null && call.repeatable) return existing!.item as Agent
+    if (name !== null) throw nameTaken(agent.name)
+    await call.world.table.commit(
+      [putAgent(agent, 'absent'), putName(owner, agent.name, agent.id)],
+      tokenOf('agent', agent.id),
+    )
+    return agent
+  })
+}
+
+/** The names of one owner's agents are unique, since the command line uses them. */
+const putName = (owner: string, name: string, agent: string): Op => ({
+  put: keys.agentName(owner, name),
+  item: { agent },
+  expect: 'absent',
+})
+const nameTaken = (name: string): Refused =>
+  new Refused('name_taken', `you have an agent named "${name}" already; choose another name`, [
+    { path: 'name', message: 'is taken' },
+  ])
+
+async function assertPeople(call: Call, people: readonly string[]): Promise<void> {
+  const found = await readAll<Person>(call.world, people.filter((p) => isId('per', p)).map(keys.person))
+  const known = new Set(found.flatMap((p) => (p === null ? [] : [p.item.id])))
+  const missing = people.find((p) => !known.has(p))
+  if (missing !== undefined)
+    throw new Refused('body_invalid', `sharedWith: there is no person ${missing}`, [
+      { path: 'sharedWith', message: 'names a person that does not exist' },
+    ])
+}
+
+export async function editAgent(call: Call, id: string, patch: { readonly [field in keyof AgentInput]?: AgentInput[field] | undefined }): Promise<Agent> {
+  if (patch.sharedWith !== undefined) await assertPeople(call, patch.sharedWith)
+  return await retrying(async () => {
+    const found = await agentFor(call, id)
+    assertPerson(call, "change an agent's settings, autoApprove, budget and sharing")
+    const { item: agent } = found
+    const next: Agent = {
+      ...agent,
+      name: patch.name ?? agent.name,
+      team: patch.team ?? agent.team,
+      sharedWith: patch.sharedWith ?? agent.sharedWith,
+      project: patch.project === undefined ? agent.project : patch.project,
+      // Null or {} means the defaults, so what is stored is only what differs from them.
+      proactive: merged(agent.proactive, patch.proactive),
+      autoApprove: patch.autoApprove ?? agent.autoApprove,
+      budget: merged(agent.budget, patch.budget),
+    }
+    const rename: Op[] =
+      next.name === agent.name
+        ? []
+        : [putName(agent.owner, next.name, id), { delete: keys.agentName(agent.owner, agent.name), expect: 'any' }]
+    if (rename.length > 0 && (await read(call.world, keys.agentName(agent.owner, next.name))) !== null)
+      throw nameTaken(next.name)
+    await call.world.table.commit([putAgent(next, found.version), ...rename], tokenOf('agent-edit', id, found.version))
+    return next
+  })
+}
+
+function merged<T extends object>(old: T, patch: T | null | undefined): T {
+  if (patch === undefined) return old
+  return patch === null || Object.keys(patch).length === 0 ? ({} as T) : { ...old, ...patch }
+}
+
+export async function getAgent(call: Call, id: string): Promise<Agent> {
+  return (await agentFor(call, id)).item
+}
+
+/** Agents the caller can talk to, newest first. The index may lag by moments. */
+export async function listAgents(call: Call, page: PageAsked): Promise<ById<Agent>> {
+  return await pageById<Agent>(call.world, {
+    sources: [{ index: 'agents', pk: 'all' }],
+    page,
+    load: async (ids) =>
+      (await readAll<Agent>(call.world, ids.map(keys.agent))).map((row) =>
+        row === null || row.item.deletedAt !== null || !canUseSessions(call.caller, row.item) ? null : row.item,
+      ),
+    idOf: (agent) => agent.id,
+  })
+}
+
+/** Every agent the caller can talk to. */
+export async function allAgents(call: Call): Promise<Agent[]> {
+  return [...(await listAgents(call, { limit: Number.MAX_SAFE_INTEGER, before: null })).items]
+}
+
+/**
+ * S2-21: its schedules stop, and the run due next is written as skipped. The agent's item stays, marked, since the ledger of
+ * its schedules can be read for 90 days by those who could talk to it.
+ */
+export async function deleteAgent(call: Call, id: string): Promise<void> {
+  await retrying(async () => {
+    const found = await agentFor(call, id)
+    assertPerson(call, 'delete an agent')
+    await call.world.table.commit(
+      [
+        putAgent({ ...found.item, deletedAt: call.now }, found.version),
+        { delete: keys.agentName(found.item.owner, found.item.name), expect: 'any' },
+      ],
+      tokenOf('agent-delete', id),
+    )
+  })
+  let after: string | null = null
+  do {
+    const page: Awaited<ReturnType<World['table']['find']>> = await call.world.table.find('schedulesByAgent', id, {
+      limit: 100,
+      ...(after === null ? {} : { after }),
+    })
+    for (const found of page.items)
+      await endSchedule(call.world, `sch_${found.key[0].slice(2)}`, 'agent_deleted', call.now)
+    after = page.next
+  } while (after !== null)
+}
+
+/** @returns the key's id and its secret, shown this once; only `sha256` of it is stored */
+export async function createKey(
+  call: Call,
+  of: { readonly person: string } | { readonly agent: string },
+  secret: { readonly key: string; readonly sha256: string },
+): Promise<{ readonly id: string; readonly key: string }> {
+  const person = assertPerson(call, 'make a key')
+  if ('agent' in of) await agentFor(call, of.agent)
+  const row: KeyRow = {
+    id: call.newId('key'),
+    person: 'person' in of ? of.person : null,
+    agent: 'agent' in of ? of.agent : null,
+    owner: 'person' in of ? of.person : person,
+    createdAt: call.now,
+  }
+  await call.world.table.commit(putKey(row, secret.sha256), tokenOf('key', row.id))
+  return { id: row.id, key: secret.key }
+}
+
+export const putKey = (row: KeyRow, sha256: string): Op[] => [
+  { put: keys.secret(sha256), item: asItem(row), expect: 'absent' },
+  { put: keys.keyOf(row.id), item: { sha256 }, expect: 'absent' },
+]
+
+/** Ends a key at once. Its owner may, and whoever can talk to the agent it acts as. */
+export async function revokeKey(call: Call, id: string): Promise<void> {
+  const person = assertPerson(call, 'revoke a key')
+  const pointer = isId('key', id) ? await read<{ sha256: string }>(call.world, keys.keyOf(id)) : null
+  const row = pointer === null ? null : await read<KeyRow>(call.world, keys.secret(pointer.item.sha256))
+  if (pointer === null || row === null) throw notFound('key', id)
+  const agent = row.item.agent === null ? null : await read<Agent>(call.world, keys.agent(row.item.agent))
+  const mine = row.item.owner === person || agent?.item.owner === person
+  if (!mine) throw notFound('key', id)
+  await call.world.table.commit(
+    [
+      { delete: row.key as Key, expect: 'any' },
+      { delete: keys.keyOf(id), expect: 'any' },
+    ],
+    tokenOf('key-revoke', id),
+  )
+}
+
+/** Whose key it is, by its hash. A key of an agent that was deleted is none. */
+export async function callerOf(world: World, sha256: string): Promise<Caller | null> {
+  const row = (await read<KeyRow>(world, keys.secret(sha256)))?.item
+  if (row === undefined) return null
+  if (row.person !== null) {
+    const person = await read<Person>(world, keys.person(row.person))
+    return person === null ? null : { kind: 'person', key: row.id, person: row.person, admin: person.item.admin }
+  }
+  const agent = await read<Agent>(world, keys.agent(row.agent!))
+  if (agent === null || agent.item.deletedAt !== null) return null
+  return { kind: 'agent', key: row.id, agent: agent.item.id, owner: agent.item.owner }
+}
+
+export async function createPerson(
+  call: Call,
+  input: { readonly name: string; readonly tz: string; readonly admin: boolean },
+  secret: { readonly key: string; readonly sha256: string },
+): Promise<{ readonly person: Person; readonly key: string }> {
+  assertAdmin(call, 'add a person')
+  const person: Person = { id: call.newId('per'), ...input, createdAt: call.now }
+  await call.world.table.commit(personOps(person, call.newId('key'), secret.sha256), tokenOf('person', person.id))
+  return { person, key: secret.key }
+}
+
+export const personOps = (person: Person, keyId: string, sha256: string): Op[] => [
+  { put: keys.person(person.id), item: asItem(person), expect: 'absent' },
+  ...putKey({ id: keyId, person: person.id, agent: null, owner: person.id, createdAt: person.createdAt }, sha256),
+]
+
+export async function getSettings(call: Call): Promise<Settings> {
+  return await settingsOf(call)
+}
+
+/** A setting of the deployment: any person may turn it, an agent never. */
+export async function editSettings(
+  call: Call,
+  patch: { readonly agentSessions?: boolean | undefined },
+): Promise<Settings> {
+  assertPerson(call, 'change settings')
+  return await retrying(async () => {
+    const stored: Stored<Settings> | null = await read<Settings>(call.world, keys.settings)
+    const old = stored?.item ?? defaultSettings
+    const next: Settings = { ...old, agentSessions: patch.agentSessions ?? old.agentSessions }
+    await call.world.table.commit(
+      [{ put: keys.settings, item: asItem(next), expect: stored?.version ?? 'absent' }],
+      tokenOf('settings', stored?.version ?? 0, call.now),
+    )
+    return next
+  })
+}

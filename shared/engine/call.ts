@@ -1,0 +1,37 @@
+import type { Caller } from '../domain/access.ts'
+import type { IdPrefix } from '../domain/ids.ts'
+import { Conflict, Unavailable } from '../ports/table.ts'
+import type { World } from '../ports/world.ts'
+
+/** One call of the API, read at the edge: who, when, from which session. */
+export interface Call {
+  readonly world: World
+  readonly caller: Caller
+  /** Epoch ms, read once. */
+  readonly now: number
+  /** X-Rouse-Session: the session an agent acts in; null: none named. */
+  readonly session: string | null
+  /** X-Rouse-Turn: a fence, the turn that must still be running. */
+  readonly turn: string | null
+  /** A new id; with an Idempotency-Key it follows from the key, so that a call repeated after a crash finds what the first one made. */
+  readonly newId: (prefix: IdPrefix) => string
+  /** True when `newId` follows from an Idempotency-Key: what it names may exist already. */
+  readonly repeatable: boolean
+}
+
+const attemptsMax = 200
+
+/**
+ * Runs load → decide → commit again when another commit came between. A lost race is no error of the caller's; losing this
+ * often means that something writes one item without end.
+ */
+export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error
+      if (tries >= attemptsMax) throw new Unavailable(`${tries} commits in a row lost a race; try again`, error)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import type { IndexName } from '../ports/table.ts'
+import type { World } from '../ports/world.ts'
+import { look } from './fire.ts'
+import { lapse } from './lapse.ts'
+import { everyShard } from './store.ts'
+
+/** The first prompts of a herd leave at once; then larger groups share one write to disk. */
+const groupFirst = 32
+const groupMost = 250
+
+/**
+ * Does everything that is due at `now`: leases that ran out first, so that a slot does not meet a turn that is dead, then
+ * schedules in the order of their time. What no alarm brought is found here too: this is also the sweep.
+ *
+ * Cost follows what is due, not what exists.
+ *
+ * @returns how many were looked at
+ */
+export async function drain(world: World, now: number): Promise<number> {
+  let looked = 0
+  for (const shard of everyShard(world)) {
+    for await (const convs of due(world, 'leases', shard, now)) {
+      looked += convs.length
+      await Promise.all(convs.map((conv) => lapse(world, conv, now)))
+    }
+  }
+  const bad: string[] = []
+  for (const shard of everyShard(world)) {
+    for await (const ulids of due(world, 'due', shard, now)) {
+      looked += ulids.length
+      bad.push(
+        ...(await look(
+          world,
+          ulids.map((ulid) => `sch_${ulid}`),
+          now,
+        )),
+      )
+    }
+  }
+  await quarantine(world, bad)
+  return looked
+}
+
+/** The next instant at which something is due, or null: nothing is armed. */
+export async function nextDue(world: World): Promise<number | null> {
+  let first: number | null = null
+  for (const index of ['leases', 'due'] as const)
+    for (const shard of everyShard(world)) {
+      const at = (await world.table.find(index, shard, { limit: 1 })).items[0]?.sk
+      if (typeof at === 'number' && (first === null || at < first)) first = at
+    }
+  return first
+}
+
+/** Pages through what is due, one group at a time. The bare ids are those of the index's partition keys. */
+async function* due(world: World, index: IndexName, shard: string, now: number): AsyncGenerator<string[]> {
+  let after: string | null = null
+  let limit = groupFirst
+  do {
+    const page: Awaited<ReturnType<World['table']['find']>> = await world.table.find(index, shard, {
+      to: now,
+      limit,
+      ...(after === null ? {} : { after }),
+    })
+    limit = groupMost
+    if (page.items.length > 0) yield page.items.map((found) => found.key[0].slice(2))
+    after = page.next
+  } while (after !== null)
+}
+
+/**
+ * Takes rows that cannot be looked at out of the due index, so that they are not met again every minute. They stay stored, and
+ * are named in the log for whoever mends them.
+ */
+async function quarantine(world: World, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    try {
+      await world.table.commit(
+        [{ patch: [`S#${id.slice(4)}`, 'A'], set: { quarantined: true }, guards: [], index: {} }],
+        `quarantine:${id}`,
+      )
+      world.log('error', 'schedule quarantined: it fires no more until it is edited', { schedule: id })
+    } catch (error) {
+      world.log('error', `schedule could not be quarantined: ${error instanceof Error ? error.message : ''}`, {
+        schedule: id,
+      })
+    }
+  }
+}

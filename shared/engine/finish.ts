@@ -1,0 +1,250 @@
+import { decideAsked, isRetryRow, markOf } from '../domain/asked.ts'
+import { decideEnded } from '../domain/ended.ts'
+import { timeOf } from '../domain/ids.ts'
+import { limits } from '../domain/limits.ts'
+import type { Message } from '../domain/message.ts'
+import { onOneLine } from '../domain/names.ts'
+import type { Cursor, Result, Run } from '../domain/schedule.ts'
+import type { Head, RunningTurn } from '../domain/session.ts'
+import type { Op, Stored } from '../ports/table.ts'
+import type { World } from '../ports/world.ts'
+import { placed, ring, withSession } from './fire.ts'
+import { type Loaded, loadSchedules } from './load.ts'
+import {
+  asItem,
+  keys,
+  patchRun,
+  putCursor,
+  putHead,
+  putHistory,
+  putRun,
+  putSession,
+  putWaiting,
+  read,
+  type SessionRow,
+  type TurnRow,
+  tokenOf,
+  ttlAfter,
+} from './store.ts'
+
+/** How a turn ended, whoever says so: its worker, or the clock. */
+export interface Ending {
+  readonly result: Result
+  /** Why, where the result does not say it: `cancelled`, `cancelled_by_overlap`, `lease_expired`. */
+  readonly reason: string | null
+  readonly answer: string | null
+  readonly summary: string | null
+  readonly tokens: number | null
+  readonly usd: number | null
+}
+
+/**
+ * Ends a running turn: the session is free, the runs it worked on have their result, the answer stands under its message, and
+ * what the schedule had waiting for this end (a retry, the next of a backfill) is put. One commit.
+ *
+ * @throws Conflict when anything came between; the caller reads again
+ */
+export async function finish(
+  world: World,
+  head: Stored<Head>,
+  turn: RunningTurn,
+  ending: Ending,
+  now: number,
+): Promise<void> {
+  const row = await read<TurnRow>(world, keys.turn(turn.id))
+  const schedules = await schedulesOf(world, turn)
+  const { ops: followOps, put } = endRuns(world, schedules, turn, ending, now)
+  const answer = answerOf(world, turn, ending, now)
+  const over = head.item.fresh !== null
+
+  const ops: Op[] = [
+    putHead(world, { ...head.item, turn: null, archivedAt: over ? now : head.item.archivedAt }, head.version, now),
+    {
+      put: keys.turn(turn.id),
+      item: asItem({
+        ...(row?.item ?? {
+          id: turn.id,
+          conv: head.item.conv,
+          session: head.item.session,
+          message: turn.message,
+          startedAt: turn.startedAt,
+        }),
+        outcome: ending.result,
+        summary: ending.summary,
+        tokens: ending.tokens,
+        usd: ending.usd,
+        endedAt: now,
+      } satisfies TurnRow),
+      expect: 'any',
+      ttl: ttlAfter(now),
+    },
+    ...followOps,
+    ...(answer === null ? [] : [putHistory(head.item.conv, answer, now)]),
+    ...(over ? await archiveFresh(world, head.item) : []),
+    ...(await tellChannel(world, head.item, schedules, ending, answer, now)),
+  ]
+  await world.table.commit(ops, tokenOf('end', turn.id, head.version))
+  for (const { loaded, run } of put) await ring(world, loaded, run)
+}
+
+/** The schedules whose messages this turn worked on, each once, with those of its rows that did. */
+interface Worked {
+  readonly loaded: Loaded
+  readonly rows: readonly string[]
+}
+
+async function schedulesOf(world: World, turn: RunningTurn): Promise<Worked[]> {
+  const rows = new Map<string, string[]>()
+  for (const ref of turn.runs) rows.set(ref.schedule, [...(rows.get(ref.schedule) ?? []), ref.row])
+  const ids = [...rows.keys()]
+  const loaded = await loadSchedules(world, ids)
+  return ids.flatMap((id, i) => {
+    const found = loaded[i] ?? null
+    return found === null ? [] : [{ loaded: found, rows: rows.get(id)! }]
+  })
+}
+
+function endRuns(
+  world: World,
+  worked: readonly Worked[],
+  turn: RunningTurn,
+  ending: Ending,
+  now: number,
+): { readonly ops: Op[]; readonly put: { loaded: Loaded; run: Run }[] } {
+  const ops: Op[] = []
+  const put: { loaded: Loaded; run: Run }[] = []
+  for (const { loaded, rows } of worked) {
+    let cursor = loaded.cursor.item
+    const follow = (trigger: 'retry' | 'backfill', nominal: number): void => {
+      const asked = decideAsked({
+        cursor,
+        definition: loaded.definition,
+        seat: loaded.seat,
+        session: loaded.head?.item.session,
+        now,
+        trigger,
+        nominal,
+        mark: markOf(trigger, world.ids.ulid(now)),
+      })
+      cursor = asked.cursor
+      const at = asked.put ? placed(loaded, asked.row) : null
+      if (at !== null) {
+        cursor = withSession(cursor, at.run)
+        ops.push(...at.ops(world, now))
+        put.push({ loaded, run: at.run })
+      }
+      ops.push(putRun(at?.run ?? asked.row, now))
+    }
+    for (const row of rows) {
+      const ended = decideEnded({
+        cursor,
+        definition: loaded.definition,
+        row,
+        result: ending.result,
+        isRetry: isRetryRow(row),
+      })
+      cursor = ended.cursor
+      ops.push(
+        patchRun(
+          { schedule: cursor.id, row },
+          { result: ending.result, reason: ending.reason, turn: turn.id, endedAt: now },
+        ),
+      )
+      if (ended.retry && !cursor.deleted && cursor.status !== 'ended') follow('retry', timeOf(row.slice(2, 12)))
+    }
+    cursor = nextBackfill(cursor, follow, () => cursor)
+    ops.push(putCursor(world, cursor, loaded.cursor.version, now))
+  }
+  return { ops, put }
+}
+
+/** Decision 21: one at a time. The next goes when nothing of the schedule waits or runs any more; one that a gate stops is passed over. */
+function nextBackfill(
+  start: Cursor,
+  follow: (trigger: 'backfill', nominal: number) => void,
+  current: () => Cursor,
+): Cursor {
+  const rest = [...start.backfill]
+  while (rest.length > 0 && current().open.length === 0) follow('backfill', rest.shift()!)
+  return { ...current(), backfill: rest }
+}
+
+function answerOf(world: World, turn: RunningTurn, ending: Ending, now: number): Message | null {
+  if (ending.answer === null || ending.result === 'nothing_to_do') return null
+  return {
+    id: `msg_${world.ids.ulid(now)}`,
+    kind: 'answer',
+    text: ending.answer,
+    origin: turn.origin,
+    automated: true,
+    status: 'taken',
+    replyTo: turn.message,
+    at: now,
+  }
+}
+
+/** A session made for one run is archived with it; its row leaves the agent's walk. */
+async function archiveFresh(world: World, head: Head): Promise<Op[]> {
+  const row = await read<SessionRow>(world, keys.session(head.session))
+  return row === null ? [] : [putSession({ ...row.item, archived: true }, row.version)]
+}
+
+/**
+ * S2-18, decision 23: the agent's main session, or the channel, gets a short note of what a fresh run did, and the answer. A
+ * run into a conversation answers there; it tells a channel only where one is named. S2-19: nothing to do, nothing posted.
+ */
+async function tellChannel(
+  world: World,
+  head: Head,
+  worked: readonly Worked[],
+  ending: Ending,
+  answer: Message | null,
+  now: number,
+): Promise<Op[]> {
+  const ops: Op[] = []
+  if (ending.result === 'nothing_to_do') return ops
+  for (const { loaded } of worked) {
+    const { definition } = loaded
+    const session = definition.channel ?? (definition.conv === null ? (loaded.agent?.mainSession ?? null) : null)
+    if (session === null || session === head.session) continue
+    const row = await read<SessionRow>(world, keys.session(session))
+    const target = row === null ? null : await read<Head>(world, keys.head(row.item.conv))
+    if (
+      target === null ||
+      target.item.archivedAt !== null ||
+      target.item.deletedAt !== null ||
+      target.item.conv === head.conv
+    )
+      continue
+    const said = ending.summary ?? ending.answer ?? ''
+    const text = `Scheduled run: ${onOneLine(definition.name)} (${ending.result}${ending.reason === null ? '' : `, ${ending.reason}`})${said === '' ? '' : `: ${clipped(said)}`}`
+    const origin = {
+      kind: 'schedule',
+      principal: definition.createdBy,
+      agent: definition.makerAgent,
+      session: head.session,
+      schedule: definition.id,
+      run: null,
+      hops: definition.reach.hops,
+      depth: definition.reach.depth,
+    } as const
+    ops.push(
+      putWaiting(target.item.conv, {
+        id: `msg_${world.ids.ulid(now)}`,
+        kind: 'note',
+        text,
+        origin,
+        automated: true,
+        status: 'waiting',
+        replyTo: null,
+        at: now,
+      }),
+    )
+    if (answer !== null)
+      ops.push(putHistory(target.item.conv, { ...answer, id: `msg_${world.ids.ulid(now)}`, origin }, now))
+  }
+  return ops
+}
+
+const clipped = (text: string): string =>
+  text.length <= limits.sessionNoteCharsMax ? text : `${text.slice(0, limits.sessionNoteCharsMax - 1)}…`

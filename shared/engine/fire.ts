@@ -1,0 +1,196 @@
+import { type Advance, decideDue } from '../domain/due.ts'
+import { bare } from '../domain/ids.ts'
+import type { Cursor, OpenRun, Run } from '../domain/schedule.ts'
+import type { Head } from '../domain/session.ts'
+import { type Op, Unavailable } from '../ports/table.ts'
+import type { World } from '../ports/world.ts'
+import { retrying } from './call.ts'
+import { type Loaded, loadSchedules, messageOf } from './load.ts'
+import { keys, putCursor, putHead, putRun, putSession, read, tokenOf } from './store.ts'
+
+/**
+ * Looks at schedules and commits what became of their due times. The one way in for alarms, the sweep and calls alike.
+ *
+ * A row that cannot be read or decided stops no other: it is logged and set aside.
+ *
+ * @returns the ids that could not be looked at
+ */
+export async function look(world: World, ids: readonly string[], now: number): Promise<string[]> {
+  let loaded: (Loaded | null)[]
+  try {
+    loaded = await loadSchedules(world, ids)
+  } catch (error) {
+    if (ids.length === 1) return [setAside(world, ids[0]!, error)]
+    const bad: string[] = []
+    for (const id of ids) bad.push(...(await look(world, [id], now)))
+    return bad
+  }
+  const bad: string[] = []
+  await Promise.all(
+    ids.map(async (id, i) => {
+      try {
+        await lookAt(world, id, now, loaded[i] ?? null)
+      } catch (error) {
+        bad.push(setAside(world, id, error))
+      }
+    }),
+  )
+  return bad
+}
+
+/** A store that is away says nothing about the row: that is the caller's to try again. */
+function setAside(world: World, id: string, error: unknown): string {
+  if (error instanceof Unavailable) throw error
+  world.log('error', `schedule could not be looked at: ${error instanceof Error ? error.message : 'unknown fault'}`, {
+    schedule: id,
+  })
+  return id
+}
+
+/** One schedule: decide on what was read, and again on what another commit made of it. */
+async function lookAt(world: World, id: string, now: number, first: Loaded | null): Promise<void> {
+  let loaded = first
+  let fresh = true
+  await retrying(async () => {
+    if (!fresh) loaded = (await loadSchedules(world, [id]))[0] ?? null
+    fresh = false
+    if (loaded === null || loaded.cursor.item.deleted) return
+    const decision = decideDue({
+      cursor: loaded.cursor.item,
+      definition: loaded.definition,
+      recurrence: loaded.recurrence,
+      seat: loaded.seat,
+      now,
+    })
+    if (decision.kind === 'wait') {
+      // Early, or delivered again: the hint is set anew, and nothing is written.
+      if (decision.armAt !== null && decision.armAt > now)
+        await world.alarms.set({ kind: 'schedule', id }, decision.armAt)
+      return
+    }
+    await advance(world, loaded, decision, now)
+  })
+}
+
+/** Commits a decision and performs its effects. The next alarm is set first: one too many does no harm, one too few is late. */
+async function advance(world: World, loaded: Loaded, decision: Advance, now: number): Promise<void> {
+  const { cursor } = decision
+  const put = decision.put === null ? null : placed(loaded, decision.put)
+  const rows = put === null ? decision.rows : decision.rows.map((row) => (row === decision.put ? put.run : row))
+  const ops: Op[] = [
+    putCursor(world, put === null ? cursor : withSession(cursor, put.run), loaded.cursor.version, now),
+    ...rows.map((row) => putRun(row, now)),
+    ...(put === null ? [] : put.ops(world, now)),
+    ...(await cancelOps(world, loaded, decision.cancel, now)),
+  ]
+  if (cursor.dueAt !== null) await world.alarms.set({ kind: 'schedule', id: cursor.id }, cursor.dueAt)
+  await world.table.commit(ops, tokenOf('fire', cursor.id, loaded.cursor.version))
+  if (put !== null) await ring(world, loaded, put.run)
+  for (const open of decision.cancel) await ringCancelled(world, loaded, open)
+}
+
+/**
+ * Where a run's message goes: into the conversation's session as it is called now, or into a session made for this run alone,
+ * which the same commit creates.
+ */
+export function placed(
+  loaded: Loaded,
+  run: Run,
+): { readonly run: Run; readonly ops: (world: World, now: number) => Op[] } {
+  if (loaded.head !== null) return { run: { ...run, session: loaded.head.item.session }, ops: () => [] }
+  const { definition, agent } = loaded
+  const session = run.session!
+  const head: Head = {
+    conv: bare(session),
+    session,
+    agent: definition.agent,
+    owner: agent!.owner,
+    title: definition.name,
+    main: false,
+    parent: null,
+    forkedFrom: null,
+    project: agent!.project,
+    mode: 'agent',
+    permission: 'auto',
+    paused: false,
+    compacting: false,
+    goal: null,
+    pendingRequests: 0,
+    workerConnected: null,
+    checks: false,
+    left: false,
+    scheduledFired: true,
+    fresh: { schedule: run.schedule, row: run.row },
+    turn: null,
+    createdAt: run.at,
+    archivedAt: null,
+    deletedAt: null,
+  }
+  return {
+    run,
+    ops: (world, now) => [
+      putHead(world, head, 'absent', now),
+      putSession(
+        {
+          id: session,
+          conv: head.conv,
+          agent: head.agent,
+          compactedInto: null,
+          title: head.title,
+          archived: false,
+          createdAt: run.at,
+        },
+        'absent',
+      ),
+    ],
+  }
+}
+
+/** The newest open run stands in the session its message was placed in. */
+export const withSession = (cursor: Cursor, run: Run): Cursor => ({
+  ...cursor,
+  open: cursor.open.map((open) => (open.row === run.row ? { ...open, session: run.session! } : open)),
+})
+
+/** Rings for a run's message: its session's queue, or the agent's for a session that nobody serves yet. */
+export async function ring(world: World, loaded: Loaded, run: Run): Promise<void> {
+  const message = messageOf({
+    run,
+    definition: loaded.definition,
+    makerSession: loaded.maker?.session ?? null,
+    status: 'waiting',
+  })
+  const queue = loaded.definition.conv === null ? loaded.definition.agent : run.session!
+  await world.bell.ring(queue, {
+    kind: 'message',
+    session: run.session!,
+    agent: loaded.definition.agent,
+    id: message.id,
+    message,
+  })
+}
+
+/** Flags the running turns that a newer run replaces. Each head is written only if that turn still runs. */
+async function cancelOps(world: World, loaded: Loaded, runs: readonly OpenRun[], now: number): Promise<Op[]> {
+  const ops: Op[] = []
+  const seen = new Set<string>()
+  for (const open of runs) {
+    const conv = loaded.definition.conv ?? bare(open.session)
+    const head = loaded.head ?? (await read<Head>(world, keys.head(conv)))
+    const turn = head?.item.turn ?? null
+    if (head === null || turn === null || turn.id !== open.turn || turn.cancelled !== null || seen.has(conv)) continue
+    seen.add(conv)
+    ops.push(putHead(world, { ...head.item, turn: { ...turn, cancelled: 'overlap' } }, head.version, now))
+  }
+  return ops
+}
+
+async function ringCancelled(world: World, loaded: Loaded, open: OpenRun): Promise<void> {
+  await world.bell.ring(open.session, {
+    kind: 'cancelled',
+    session: open.session,
+    agent: loaded.definition.agent,
+    id: open.turn!,
+    message: null,
+  })
+}

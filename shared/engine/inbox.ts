@@ -1,0 +1,172 @@
+import { bare } from '../domain/ids.ts'
+import { inboxOrder, type Message, type MessageKind } from '../domain/message.ts'
+import type { Cursor, Definition, OpenRun } from '../domain/schedule.ts'
+import { type Head, type Links, noLinks, type RunRef } from '../domain/session.ts'
+import type { Key, Op, Stored } from '../ports/table.ts'
+import type { World } from '../ports/world.ts'
+import { messageOf, openIds } from './load.ts'
+import { keys, patchRun, putCursor, putHead, putHistory, putSession, read, readAll, type SessionRow } from './store.ts'
+
+/** Everything that waits in a conversation, and what it takes to hand one out. */
+export interface Front {
+  readonly head: Stored<Head>
+  readonly links: Stored<Links> | null
+  /** Schedules that fire here, live ones and those that are over. */
+  readonly cursors: readonly Stored<Cursor>[]
+  /** Waiting messages that may be claimed, the next one first. */
+  readonly waiting: readonly Candidate[]
+  readonly notes: readonly Stored<Message>[]
+}
+
+export type Candidate = Placed & { readonly kind: MessageKind; readonly at: number; readonly id: string }
+type Placed =
+  | { readonly from: 'row'; readonly row: Stored<Message> }
+  | { readonly from: 'schedule'; readonly cursor: Stored<Cursor>; readonly open: OpenRun }
+
+/** Notes sort behind everything that can be claimed, so that one page of rows holds what comes next. */
+const rowsPerLook = 200
+
+/** @returns null when the conversation is not there (any more) */
+export async function loadFront(world: World, conv: string): Promise<Front | null> {
+  const [[head, links], rows] = await Promise.all([
+    readAll<unknown>(world, [keys.head(conv), keys.links(conv)]) as Promise<
+      [Stored<Head> | null, Stored<Links> | null]
+    >,
+    world.table.list(`C#${conv}`, { prefix: 'W#', limit: rowsPerLook }),
+  ])
+  if (head === null) return null
+  const fires = (links?.item ?? noLinks).fires
+  const cursors = (await readAll<Cursor>(world, fires.map(keys.cursor))).filter((c): c is Stored<Cursor> => c !== null)
+  return {
+    head,
+    links,
+    cursors,
+    ...sorted(head.item.conv, cursors, rows.items as readonly Stored<unknown>[] as readonly Stored<Message>[]),
+  }
+}
+
+function sorted(
+  conv: string,
+  cursors: readonly Stored<Cursor>[],
+  rows: readonly Stored<Message>[],
+): Pick<Front, 'waiting' | 'notes'> {
+  const waiting: Candidate[] = []
+  const notes: Stored<Message>[] = []
+  for (const row of rows) {
+    const { kind, at, id } = row.item
+    if (kind === 'note') notes.push(row)
+    else waiting.push({ from: 'row', row, kind, at, id })
+  }
+  for (const cursor of cursors) {
+    // A schedule that was moved away fires elsewhere, though its id may still stand in these links.
+    if (cursor.item.conv !== conv) continue
+    const open = cursor.item.open.find((run) => run.turn === null)
+    if (open !== undefined)
+      waiting.push({
+        from: 'schedule',
+        cursor,
+        open,
+        kind: 'schedule',
+        at: open.at,
+        id: openIds(cursor.item.id, open).message,
+      })
+  }
+  waiting.sort(inboxOrder)
+  return { waiting, notes }
+}
+
+/** A fresh session's one message stands in the cursor of the schedule that made it. */
+export async function withFresh(world: World, front: Front): Promise<Front> {
+  const { fresh } = front.head.item
+  if (fresh === null || front.head.item.turn !== null) return front
+  const cursor = await read<Cursor>(world, keys.cursor(fresh.schedule))
+  const open = cursor?.item.open.find((run) => run.row === fresh.row && run.turn === null)
+  if (cursor === null || open === undefined) return front
+  const message = openIds(fresh.schedule, open).message
+  const candidate: Candidate = { from: 'schedule', cursor, open, kind: 'schedule', at: open.at, id: message }
+  return { ...front, waiting: [...front.waiting, candidate].sort(inboxOrder) }
+}
+
+/** A message that leaves the inbox for a turn, and the writes that make it so. */
+export interface Taken {
+  readonly message: Message
+  readonly run: RunRef | null
+  readonly ops: Op[]
+}
+
+/** Takes a candidate out: a row moves to the history, a schedule's prompt leaves its cursor and enters the history. */
+export async function take(
+  world: World,
+  conv: string,
+  candidate: Candidate,
+  turn: string,
+  now: number,
+): Promise<Taken> {
+  if (candidate.from === 'row') {
+    const message: Message = { ...candidate.row.item, status: 'taken' }
+    return { message, run: null, ops: [leave(candidate.row), putHistory(conv, message, now)] }
+  }
+  const { cursor, open } = candidate
+  const message = { ...(await scheduleMessage(world, cursor.item, open)), status: 'taken' as const }
+  const next: Cursor = {
+    ...cursor.item,
+    open: cursor.item.open.map((run) => (run.row === open.row ? { ...run, turn } : run)),
+  }
+  const run: RunRef = { schedule: cursor.item.id, row: open.row }
+  return {
+    message,
+    run,
+    ops: [putCursor(world, next, cursor.version, now), patchRun(run, { turn }), putHistory(conv, message, now)],
+  }
+}
+
+/** Notes come along with a claim; they are read by then. */
+export const takeNotes = (conv: string, notes: readonly Stored<Message>[], now: number): Op[] =>
+  notes.flatMap((row) => [leave(row), putHistory(conv, { ...row.item, status: 'taken' }, now)])
+
+const leave = (row: Stored<Message>): Op => ({ delete: row.key as Key, expect: row.version })
+
+/** The message of an open run, its text from the definition it was fired from. */
+export async function scheduleMessage(world: World, cursor: Cursor, open: OpenRun): Promise<Message> {
+  const [definition, maker] = (await readAll<unknown>(world, [
+    keys.definition(cursor.id, open.gen),
+    ...(cursor.makerConv === null ? [] : [keys.head(cursor.makerConv)]),
+  ])) as [Stored<Definition>, Stored<Head> | null | undefined]
+  const ids = openIds(cursor.id, open)
+  return messageOf({
+    run: { id: ids.id, message: ids.message, at: open.at },
+    definition: definition.item,
+    makerSession: maker?.item.session ?? null,
+    status: 'waiting',
+  })
+}
+
+/** Takes what waits of a schedule out of the inbox unread: it was deleted, ended or moved. */
+export async function dropWaiting(
+  world: World,
+  cursor: Cursor,
+  reason: string,
+  now: number,
+): Promise<{ readonly cursor: Cursor; readonly ops: Op[] }> {
+  const ops: Op[] = []
+  for (const open of cursor.open.filter((run) => run.turn === null)) {
+    const message: Message = { ...(await scheduleMessage(world, cursor, open)), status: 'dropped' }
+    const conv = cursor.conv ?? bare(open.session)
+    ops.push(putHistory(conv, message, now), patchRun({ schedule: cursor.id, row: open.row }, { reason, endedAt: now }))
+    if (cursor.conv === null) ops.push(...(await archiveOps(world, open.session, now)))
+  }
+  return { cursor: { ...cursor, open: cursor.open.filter((run) => run.turn !== null) }, ops }
+}
+
+/** A session made for a run that will not be: it is archived with its message. */
+async function archiveOps(world: World, session: string, now: number): Promise<Op[]> {
+  const [head, row] = (await readAll<unknown>(world, [keys.head(bare(session)), keys.session(session)])) as [
+    Stored<Head> | null,
+    Stored<SessionRow> | null,
+  ]
+  if (head === null || row === null) return []
+  return [
+    putHead(world, { ...head.item, archivedAt: now }, head.version, now),
+    putSession({ ...row.item, archived: true }, row.version),
+  ]
+}

@@ -1,0 +1,113 @@
+import { agentText, type Message, type MessageKind } from '../domain/message.ts'
+import { reachOf } from '../domain/provenance.ts'
+import { notFound, Refused } from '../domain/refused.ts'
+import { type Head, isGone } from '../domain/session.ts'
+import type { Stored } from '../ports/table.ts'
+import { type Call, retrying } from './call.ts'
+import { loadFront, scheduleMessage, withFresh } from './inbox.ts'
+import {
+  actingIn,
+  assertAgentSessions,
+  assertOpen,
+  type FoundSession,
+  principal,
+  reachableSession,
+  sessionFor,
+} from './reach.ts'
+import { type Agent, keys, putWaiting, read, readAll, tokenOf } from './store.ts'
+
+/** Puts a message: a person's own word, or a prompt from one agent to another, which says that it is one. */
+export async function sendMessage(call: Call, id: string, text: string): Promise<Message> {
+  const { world, now, caller } = call
+  const acting = await actingIn(call)
+  const found = await addressee(call, id, acting?.head ?? null)
+  await assertAgentSessions(call)
+  const toOther = acting === null ? caller.kind === 'agent' : acting.head.conv !== found.head.item.conv
+  const reach =
+    caller.kind === 'person' ? { hops: 0, depth: 0 } : reachOf(acting?.reach ?? { hops: 0, depth: 0 }, toOther)
+  const kind: MessageKind = caller.kind === 'person' ? 'user' : 'agent'
+  const message: Message = {
+    id: call.newId('msg'),
+    kind,
+    text: caller.kind === 'person' ? text : agentText({ ...(await senderOf(call, acting?.head ?? null)), text }),
+    origin: {
+      kind,
+      principal: principal(call),
+      agent: caller.kind === 'agent' ? caller.agent : null,
+      session: acting?.head.session ?? null,
+      schedule: null,
+      run: null,
+      ...reach,
+    },
+    automated: caller.kind === 'agent',
+    status: 'waiting',
+    replyTo: null,
+    at: now,
+  }
+  const { conv } = found.head.item
+  await retrying(async () => {
+    const [head, made] = await readAll<unknown>(world, [keys.head(conv), keys.waiting(conv, message)])
+    if (made !== null && call.repeatable) return
+    if (head === null || isGone((head as Stored<Head>).item))
+      throw new Refused('session_archived', `session ${id} is archived`)
+    await world.table.commit([putWaiting(conv, message)], tokenOf('send', message.id))
+  })
+  const { session, agent } = found.head.item
+  await world.bell.ring(session, { kind: 'message', session, agent, id: message.id, message })
+  return message
+}
+
+async function addressee(call: Call, id: string, acting: Head | null): Promise<FoundSession> {
+  const { caller } = call
+  const alone = caller.kind === 'agent' && acting === null
+  const found = alone ? await sessionFor(call, id) : await reachableSession(call, id)
+  if (found === null) throw notFound('session', id)
+  assertOpen(found)
+  return found
+}
+
+async function senderOf(call: Call, acting: Head | null): Promise<Omit<Parameters<typeof agentText>[0], 'text'>> {
+  const agent = call.caller.kind === 'agent' ? await read<Agent>(call.world, keys.agent(call.caller.agent)) : null
+  return {
+    agentName: agent?.item.name ?? '',
+    session: acting === null ? null : { id: acting.session, title: acting.title },
+  }
+}
+
+/** Inbox and history of a conversation, oldest first. `after`: an earlier page's `next`. */
+export async function listMessages(
+  call: Call,
+  id: string,
+  page: { readonly limit: number; readonly after: string | null },
+): Promise<{ readonly items: readonly Message[]; readonly next: string | null }> {
+  const { head } = await sessionFor(call, id)
+  const { conv } = head.item
+  const past = await call.world.table.list(`C#${conv}`, {
+    prefix: 'M#',
+    limit: page.limit + 1,
+    ...(page.after === null ? {} : { from: `M#${page.after}` }),
+  })
+  const history = (past.items as readonly Stored<unknown>[] as readonly Stored<Message>[]).map((row) => row.item)
+  const all = [...history, ...(await everythingWaiting(call, conv))]
+    .filter((message) => page.after === null || placeOf(conv, message) > page.after)
+    .sort((a, b) => (placeOf(conv, a) < placeOf(conv, b) ? -1 : 1))
+  const items = all.slice(0, page.limit)
+  const more = all.length > page.limit || past.items.length > page.limit
+  return { items, next: more && items.length > 0 ? placeOf(conv, items.at(-1)!) : null }
+}
+
+const placeOf = (conv: string, message: Message): string => keys.history(conv, message)[1].slice(2)
+
+async function everythingWaiting(call: Call, conv: string): Promise<Message[]> {
+  const front = await loadFront(call.world, conv)
+  if (front === null) return []
+  const { waiting, notes } = await withFresh(call.world, front)
+  const messages = await Promise.all(
+    waiting.map(async (candidate) =>
+      candidate.from === 'row'
+        ? candidate.row.item
+        : await scheduleMessage(call.world, candidate.cursor.item, candidate.open),
+    ),
+  )
+  return [...messages, ...notes.map((note) => note.item)]
+}

@@ -1,0 +1,137 @@
+import { canReach, canUseSchedule, canUseSessions, principalOf } from '../domain/access.ts'
+import { isId } from '../domain/ids.ts'
+import type { Reach } from '../domain/provenance.ts'
+import { notFound, Refused } from '../domain/refused.ts'
+import { type Head, isGone, runningTurn } from '../domain/session.ts'
+import type { Stored } from '../ports/table.ts'
+import type { Call } from './call.ts'
+import { type Loaded, loadSchedules } from './load.ts'
+import { type Agent, defaultSettings, keys, read, readAll, type SessionRow, type Settings } from './store.ts'
+
+/** Everything a call names is looked up here, so that what the caller may not see answers as what does not exist. */
+
+export interface FoundSession {
+  readonly row: Stored<SessionRow>
+  readonly head: Stored<Head>
+  readonly agent: Agent
+}
+
+async function findSession(call: Call, id: string): Promise<FoundSession | null> {
+  if (!isId('ses', id)) return null
+  const row = await read<SessionRow>(call.world, keys.session(id))
+  if (row === null) return null
+  const [head, agent] = (await readAll<unknown>(call.world, [
+    keys.head(row.item.conv),
+    keys.agent(row.item.agent),
+  ])) as [Stored<Head> | null, Stored<Agent> | null]
+  if (head === null || agent === null || head.item.deletedAt !== null) return null
+  return { row, head, agent: agent.item }
+}
+
+/** A session whose agent the caller may use. @throws Refused `not_found` */
+export async function sessionFor(call: Call, id: string): Promise<FoundSession> {
+  const found = await findSession(call, id)
+  if (found === null || found.agent.deletedAt !== null || !canUseSessions(call.caller, found.agent))
+    throw notFound('session', id)
+  return found
+}
+
+/** The same, and it must still be open. @throws Refused `session_archived` naming the session that took over */
+export async function openSession(call: Call, id: string): Promise<FoundSession> {
+  const found = await sessionFor(call, id)
+  assertOpen(found)
+  return found
+}
+
+export function assertOpen(found: FoundSession): void {
+  const { row, head } = found
+  if (row.item.compactedInto !== null)
+    throw new Refused('session_archived', `session ${row.item.id} was compacted: go on in ${head.item.session}`)
+  if (isGone(head.item))
+    throw new Refused('session_archived', `session ${row.item.id} is archived: nothing runs in it any more`)
+}
+
+/** A session that a send may go to: of an agent that the caller's person can talk to (decision 26). */
+export async function reachableSession(call: Call, id: string): Promise<FoundSession | null> {
+  const found = await findSession(call, id)
+  return found !== null && found.agent.deletedAt === null && canReach(call.caller, found.agent) ? found : null
+}
+
+/** An agent whose sessions the caller may use. @throws Refused `not_found` */
+export async function agentFor(call: Call, id: string): Promise<Stored<Agent>> {
+  const found = isId('agt', id) ? await read<Agent>(call.world, keys.agent(id)) : null
+  if (found === null || found.item.deletedAt !== null || !canUseSessions(call.caller, found.item))
+    throw notFound('agent', id)
+  return found
+}
+
+/** An agent that the caller may address. */
+export async function reachableAgent(call: Call, id: string): Promise<Agent | null> {
+  const found = isId('agt', id) ? await read<Agent>(call.world, keys.agent(id)) : null
+  return found !== null && found.item.deletedAt === null && canReach(call.caller, found.item) ? found.item : null
+}
+
+/**
+ * A schedule the caller may use.
+ *
+ * @param kept  also one that was deleted: its runs stay readable
+ * @throws Refused `not_found`
+ */
+export async function scheduleFor(call: Call, id: string, kept = false): Promise<Loaded> {
+  const loaded = isId('sch', id) ? ((await loadSchedules(call.world, [id]))[0] ?? null) : null
+  if (loaded === null || loaded.agent === null || (loaded.cursor.item.deleted && !kept)) throw notFound('schedule', id)
+  if (!canUseSchedule(call.caller, loaded.agent, loaded.cursor.item)) throw notFound('schedule', id)
+  return loaded
+}
+
+/** The session that an agent's key acts in. */
+export interface Acting {
+  readonly head: Head
+  /** Hops and depth of the turn it acts in; zero when none runs. */
+  readonly reach: Reach
+}
+
+/**
+ * Where an agent's call comes from: origin, hops and depth are taken from its session's running turn as we know it; the turn
+ * header is only a fence.
+ *
+ * @returns null for a person's key, and for an agent's that names no session
+ * @throws Refused `not_found`, `turn_not_running`
+ */
+export async function actingIn(call: Call): Promise<Acting | null> {
+  if (call.caller.kind === 'person' || call.session === null) return null
+  const { head } = await openSession(call, call.session)
+  if (call.turn !== null) runningTurn(head.item, call.turn, call.now)
+  const origin = head.item.turn?.origin ?? null
+  return {
+    head: head.item,
+    reach: origin === null ? { hops: 0, depth: 0 } : { hops: origin.hops, depth: origin.depth },
+  }
+}
+
+export async function settingsOf(call: Call): Promise<Settings> {
+  return (await read<Settings>(call.world, keys.settings))?.item ?? defaultSettings
+}
+
+/** S0-7, S0-8: the setting is a person's word on whether agents may wake anybody, themselves included. */
+export async function assertAgentSessions(call: Call): Promise<void> {
+  if (call.caller.kind === 'person' || (await settingsOf(call)).agentSessions) return
+  throw new Refused(
+    'agent_sessions_off',
+    'the setting "Agents may start and use sessions" is off; a person turns it on with PATCH /v1/settings {"agentSessions": true} or `rouse settings --agent-sessions on`',
+  )
+}
+
+/** @throws Refused `person_only` */
+export function assertPerson(call: Call, what: string): string {
+  if (call.caller.kind === 'person') return call.caller.person
+  throw new Refused('person_only', `only a person's key may ${what}`)
+}
+
+/** @throws Refused `admin_only` */
+export function assertAdmin(call: Call, what: string): void {
+  assertPerson(call, what)
+  if (call.caller.kind !== 'person' || !call.caller.admin) throw new Refused('admin_only', `only an admin may ${what}`)
+}
+
+export const principal = (call: Call): string => principalOf(call.caller)

@@ -1,0 +1,203 @@
+import { bare, timePart } from '../domain/ids.ts'
+import { limits } from '../domain/limits.ts'
+import { type Message, orderClass } from '../domain/message.ts'
+import type { Cursor, Definition, Run } from '../domain/schedule.ts'
+import { type Head, isGone, type Links } from '../domain/session.ts'
+import type { IndexEntries, Item, Key, Op, Stored, Version } from '../ports/table.ts'
+import type { World } from '../ports/world.ts'
+
+/** Where everything lives: the keys, and the writes that must look the same wherever they are made. */
+export const keys = {
+  agent: (id: string): Key => [`A#${bare(id)}`, 'A'],
+  agentName: (owner: string, name: string): Key => [`P#${bare(owner)}`, `N#${name}`],
+  person: (id: string): Key => [`P#${bare(id)}`, 'A'],
+  secret: (sha256: string): Key => [`K#${sha256}`, 'A'],
+  keyOf: (id: string): Key => [`O#${bare(id)}`, 'A'],
+  settings: ['G#settings', 'A'] as Key,
+  session: (id: string): Key => [`X#${bare(id)}`, 'A'],
+  head: (conv: string): Key => [`C#${conv}`, 'A'],
+  links: (conv: string): Key => [`C#${conv}`, 'L'],
+  /** Schedules with an agent target hang on the agent. */
+  agentLinks: (agent: string): Key => [`A#${bare(agent)}`, 'L'],
+  waiting: (conv: string, m: Pick<Message, 'kind' | 'at' | 'id'>): Key => [
+    `C#${conv}`,
+    `W#${orderClass(m.kind)}#${timePart(m.at)}#${m.id}`,
+  ],
+  history: (conv: string, m: Pick<Message, 'at' | 'id'>): Key => [`C#${conv}`, `M#${timePart(m.at)}#${m.id}`],
+  turn: (id: string): Key => [`T#${bare(id)}`, 'A'],
+  cursor: (id: string): Key => [`S#${bare(id)}`, 'A'],
+  definition: (id: string, gen: number): Key => [`S#${bare(id)}`, `D#${String(gen).padStart(6, '0')}`],
+  run: (id: string, row: string): Key => [`S#${bare(id)}`, row],
+}
+
+/**
+ * Which conversation a session id stands for.
+ *
+ * Written when a session is made, compacted or deleted; read by every call that names a session.
+ */
+export interface SessionRow {
+  readonly id: string
+  readonly conv: string
+  readonly agent: string
+  /** The session that took over its conversation. */
+  readonly compactedInto: string | null
+  readonly title: string | null
+  readonly archived: boolean
+  readonly createdAt: number
+}
+
+/** A person. Written by an admin's call; read by access; never deleted. */
+export interface Person {
+  readonly id: string
+  readonly name: string
+  readonly tz: string
+  readonly admin: boolean
+  readonly createdAt: number
+}
+
+/** An agent. Written by its owner's calls and by session calls (main session, worker); kept after deletion for the ledger's readers. */
+export interface Agent {
+  readonly id: string
+  readonly name: string
+  readonly owner: string
+  readonly team: boolean
+  readonly sharedWith: readonly string[]
+  readonly project: string | null
+  readonly proactive: { readonly [setting: string]: number | boolean }
+  readonly autoApprove: readonly string[]
+  readonly budget: { readonly [limit: string]: number | null }
+  /** Its first main session that is not archived: where notes of fresh runs go. */
+  readonly mainSession: string | null
+  /** Null: no worker ever said anything. */
+  readonly workerConnected: boolean | null
+  readonly createdAt: number
+  readonly deletedAt: number | null
+}
+
+/** A turn. Written by claim and end; read to find its conversation and for the ledger; deleted by TTL. */
+export interface TurnRow {
+  readonly id: string
+  readonly conv: string
+  readonly session: string
+  readonly message: string
+  readonly startedAt: number
+  readonly outcome: string | null
+  readonly summary: string | null
+  readonly tokens: number | null
+  readonly usd: number | null
+  readonly endedAt: number | null
+}
+
+export interface Settings {
+  readonly agentSessions: boolean
+}
+export const defaultSettings: Settings = { agentSessions: false }
+
+/** The shapes are ours: what a key holds is what the writers of that key put there. */
+export const asItem = (shape: object): Item => shape as Item
+const typed = <T>(stored: Stored | null): Stored<T> | null => stored as Stored<T> | null
+
+export async function read<T>(world: World, key: Key): Promise<Stored<T> | null> {
+  return typed<T>((await world.table.get([key]))[0] ?? null)
+}
+
+/** Any number of keys, in order, in as few requests as the port allows. */
+export async function readAll<T>(world: World, all: readonly Key[]): Promise<(Stored<T> | null)[]> {
+  const out: (Stored<T> | null)[] = []
+  for (let from = 0; from < all.length; from += 100)
+    for (const stored of await world.table.get(all.slice(from, from + 100))) out.push(typed<T>(stored))
+  return out
+}
+
+export const ttlAfter = (now: number): number => Math.ceil((now + limits.retentionMs) / 1000)
+
+/** A partition of a due index. Spread by the id's last characters, which are random. */
+export function shardOf(world: World, id: string): string {
+  if (world.shards === 1) return '0'
+  let sum = 0
+  for (let i = id.length - 4; i < id.length; i++) sum = sum * 31 + id.charCodeAt(i)
+  return String(sum % world.shards)
+}
+
+export const everyShard = (world: World): string[] => Array.from({ length: world.shards }, (_, i) => String(i))
+
+export function putCursor(world: World, cursor: Cursor, expect: Version | 'absent', now: number): Op {
+  const index: IndexEntries = cursor.deleted
+    ? {}
+    : {
+        schedulesByAgent: [cursor.agent, cursor.id],
+        schedulesByMaker: [cursor.createdBy, cursor.id],
+        ...(cursor.dueAt === null ? {} : { due: [shardOf(world, cursor.id), cursor.dueAt] as const }),
+      }
+  const over = cursor.deleted || cursor.status === 'ended'
+  return { put: keys.cursor(cursor.id), item: asItem(cursor), expect, index, ...(over ? { ttl: ttlAfter(now) } : {}) }
+}
+
+export const putDefinition = (definition: Definition): Op => ({
+  put: keys.definition(definition.id, definition.gen),
+  item: asItem(definition),
+  expect: 'absent',
+})
+
+export const putRun = (run: Run, now: number): Op => ({
+  put: keys.run(run.schedule, run.row),
+  item: asItem(run),
+  expect: 'absent',
+  ttl: ttlAfter(now),
+})
+
+export const patchRun = (run: { schedule: string; row: string }, set: Partial<Run>): Op => ({
+  patch: keys.run(run.schedule, run.row),
+  set: set as Item,
+  guards: [{ attr: 'id', is: 'present' }],
+})
+
+/** The lease index shows heads whose turn may have lapsed; others keep no place in it. */
+export function putHead(world: World, head: Head, expect: Version | 'absent', now: number): Op {
+  const leases = head.turn === null ? {} : { leases: [shardOf(world, head.conv), head.turn.leaseUntil] as const }
+  return {
+    put: keys.head(head.conv),
+    item: asItem(head),
+    expect,
+    index: leases,
+    ...(isGone(head) ? { ttl: ttlAfter(now) } : {}),
+  }
+}
+
+export const putLinks = (key: Key, links: Links, expect: Version | 'absent'): Op => ({
+  put: key,
+  item: asItem(links),
+  expect,
+})
+
+/** Archived sessions leave the partition that an agent's claim walks, and stay listable. */
+export const putSession = (row: SessionRow, expect: Version | 'absent'): Op => ({
+  put: keys.session(row.id),
+  item: asItem(row),
+  expect,
+  index: { sessionsByAgent: [row.archived ? archivedOf(row.agent) : row.agent, row.id] },
+})
+export const archivedOf = (agent: string): string => `${agent}!archived`
+
+export const putWaiting = (conv: string, message: Message): Op => ({
+  put: keys.waiting(conv, message),
+  item: asItem(message),
+  expect: 'absent',
+})
+
+export const putHistory = (conv: string, message: Message, now: number): Op => ({
+  put: keys.history(conv, message),
+  item: asItem(message),
+  expect: 'any',
+  ttl: ttlAfter(now),
+})
+
+export const putAgent = (agent: Agent, expect: Version | 'absent'): Op => ({
+  put: keys.agent(agent.id),
+  item: asItem(agent),
+  expect,
+  index: agent.deletedAt === null ? { agents: ['all', agent.id] } : {},
+})
+
+/** A commit's token: names what is done, so that a repeat after a time-out is the same commit. */
+export const tokenOf = (what: string, ...parts: readonly (string | number)[]): string => `${what}:${parts.join(':')}`

@@ -1,0 +1,273 @@
+import { canUseSessions } from '../domain/access.ts'
+import { isId } from '../domain/ids.ts'
+import { limits } from '../domain/limits.ts'
+import { inboxOrder, type Message } from '../domain/message.ts'
+import { notFound, Refused } from '../domain/refused.ts'
+import type { Result } from '../domain/schedule.ts'
+import {
+  type Head,
+  hasLapsed,
+  isGone,
+  leaseMsOf,
+  type Mode,
+  type RunningTurn,
+  runningTurn,
+  startTurn,
+} from '../domain/session.ts'
+import { Conflict, type Stored } from '../ports/table.ts'
+import { type Call, retrying } from './call.ts'
+import { finish } from './finish.ts'
+import { type Candidate, type Front, loadFront, take, takeNotes, withFresh } from './inbox.ts'
+import { cancelReason, lapse } from './lapse.ts'
+import { agentFor, openSession } from './reach.ts'
+import { type Agent, asItem, keys, putHead, read, type TurnRow, tokenOf, ttlAfter } from './store.ts'
+
+export interface Claimed {
+  /** Null when the message steers a turn that runs already. */
+  readonly turn: {
+    readonly id: string
+    readonly session: string
+    readonly leaseUntil: number
+    readonly mode: Mode
+  } | null
+  readonly message: Message
+  readonly notes: readonly Message[]
+}
+
+export interface ClaimOptions {
+  readonly leaseSeconds?: number | undefined
+  readonly steer?: boolean | undefined
+}
+
+/** Takes the next message of a session and starts its turn; null: nothing may be taken now. */
+export async function claimSession(call: Call, session: string, options: ClaimOptions): Promise<Claimed | null> {
+  return await retrying(async () => {
+    const { head } = await openSession(call, session)
+    return await claimConversation(call, head.item.conv, options)
+  })
+}
+
+/** Takes the next message among all open sessions of an agent, its fresh ones included. */
+export async function claimAgent(call: Call, agent: string, options: ClaimOptions): Promise<Claimed | null> {
+  await agentFor(call, agent)
+  return await retrying(async () => {
+    let best: { front: Front; candidate: Candidate } | null = null
+    for (const conv of await openConversations(call, agent)) {
+      const front = await frontOf(call, conv)
+      const candidate = front === null ? null : nextOf(front)
+      if (front === null || candidate === null) continue
+      if (best === null || inboxOrder(candidate, best.candidate) < 0) best = { front, candidate }
+    }
+    return best === null ? null : await start(call, best.front, best.candidate, options)
+  })
+}
+
+/** The agent's walk follows an index: a session made this instant may be missing, and is found at the next ring. */
+async function openConversations(call: Call, agent: string): Promise<string[]> {
+  const { table } = call.world
+  const convs: string[] = []
+  let after: string | null = null
+  do {
+    const page: Awaited<ReturnType<typeof table.find>> = await table.find('sessionsByAgent', agent, {
+      limit: 100,
+      ...(after === null ? {} : { after }),
+    })
+    const rows = await table.get(page.items.map((found) => found.key))
+    for (const row of rows) if (row !== null && row.item.archived === false) convs.push(String(row.item.conv))
+    after = page.next
+  } while (after !== null)
+  return convs
+}
+
+async function claimConversation(call: Call, conv: string, options: ClaimOptions): Promise<Claimed | null> {
+  const front = await frontOf(call, conv)
+  if (front === null) return null
+  const { turn } = front.head.item
+  if (turn !== null) return options.steer === true ? await steerOne(call, front, turn) : null
+  const candidate = nextOf(front)
+  return candidate === null ? null : await start(call, front, candidate, options)
+}
+
+/** The conversation with its dead turn, if any, ended first. */
+async function frontOf(call: Call, conv: string): Promise<Front | null> {
+  const front = await loadFront(call.world, conv)
+  if (front === null) return null
+  const { turn } = front.head.item
+  if (turn === null || !hasLapsed(turn, call.now)) return await withFresh(call.world, front)
+  await lapse(call.world, conv, call.now)
+  const again = await loadFront(call.world, conv)
+  return again === null ? null : await withFresh(call.world, again)
+}
+
+function nextOf(front: Front): Candidate | null {
+  const { item: head } = front.head
+  if (head.turn !== null || head.paused || head.compacting || isGone(head)) return null
+  return front.waiting[0] ?? null
+}
+
+async function start(call: Call, front: Front, candidate: Candidate, options: ClaimOptions): Promise<Claimed> {
+  const { world, now } = call
+  const { head } = front
+  const id = `trn_${world.ids.ulid(now)}`
+  const taken = await take(world, head.item.conv, candidate, id, now)
+  const notes = front.notes.slice(0, limits.notesPerClaim)
+  const leaseMs = leaseMsOf(options.leaseSeconds)
+  const next: Head = {
+    ...startTurn(head.item, {
+      id,
+      message: taken.message,
+      run: taken.run,
+      leaseMs,
+      steerable: options.steer === true,
+      now,
+    }),
+    scheduledFired: head.item.scheduledFired || taken.run !== null,
+  }
+  const row: TurnRow = {
+    id,
+    conv: head.item.conv,
+    session: head.item.session,
+    message: taken.message.id,
+    startedAt: now,
+    outcome: null,
+    summary: null,
+    tokens: null,
+    usd: null,
+    endedAt: null,
+  }
+  await world.table.commit(
+    [
+      putHead(world, next, head.version, now),
+      { put: keys.turn(id), item: asItem(row), expect: 'absent', ttl: ttlAfter(now) },
+      ...taken.ops,
+      ...takeNotes(head.item.conv, notes, now),
+    ],
+    tokenOf('claim', id),
+  )
+  await world.alarms.set({ kind: 'turn', id: head.item.conv }, now + leaseMs)
+  return {
+    turn: { id, session: head.item.session, leaseUntil: now + leaseMs, mode: head.item.mode },
+    message: taken.message,
+    notes: notes.map((note) => ({ ...note.item, status: 'taken' })),
+  }
+}
+
+/** Hands a message to the turn that runs (S0-40). A tick never steers: it would take the turn's own place. */
+async function steerOne(call: Call, front: Front, turn: RunningTurn): Promise<Claimed | null> {
+  const { world, now } = call
+  const candidate = front.waiting.find((waiting) => waiting.kind !== 'tick')
+  if (candidate === undefined || turn.cancelled !== null || isGone(front.head.item)) return null
+  const taken = await take(world, front.head.item.conv, candidate, turn.id, now)
+  const runs = taken.run === null ? turn.runs : [...turn.runs, taken.run]
+  await world.table.commit(
+    [putHead(world, { ...front.head.item, turn: { ...turn, runs } }, front.head.version, now), ...taken.ops],
+    tokenOf('steer', turn.id, front.head.version),
+  )
+  return { turn: null, message: taken.message, notes: [] }
+}
+
+export interface Beat {
+  readonly leaseUntil: number
+  readonly cancelled: boolean
+  readonly steer: readonly Message[]
+}
+
+/** Extends the lease. A turn claimed with `steer` is handed what waits. */
+export async function heartbeat(call: Call, turn: string): Promise<Beat> {
+  return await retrying(async () => {
+    const { world, now } = call
+    const head = await headOfTurn(call, turn)
+    const running = runningTurn(head.item, turn, now)
+    const next: RunningTurn = { ...running, leaseUntil: Math.max(running.leaseUntil, now + running.leaseMs) }
+    const steered = running.steerable && running.cancelled === null ? await steerAll(call, head, next) : null
+    if (steered !== null) return steered
+    await world.table.commit(
+      [putHead(world, { ...head.item, turn: next }, head.version, now)],
+      tokenOf('beat', turn, head.version),
+    )
+    return { leaseUntil: next.leaseUntil, cancelled: running.cancelled !== null, steer: [] }
+  })
+}
+
+async function steerAll(call: Call, head: Stored<Head>, turn: RunningTurn): Promise<Beat | null> {
+  const { world, now } = call
+  const front = await loadFront(world, head.item.conv)
+  const waiting = front?.waiting.filter((w) => w.kind !== 'tick').slice(0, limits.notesPerClaim) ?? []
+  if (front === null || waiting.length === 0) return null
+  if (front.head.version !== head.version) throw new Conflict(0, keys.head(head.item.conv))
+  const taken = await Promise.all(waiting.map((candidate) => take(world, head.item.conv, candidate, turn.id, now)))
+  const runs = [...turn.runs, ...taken.flatMap((t) => (t.run === null ? [] : [t.run]))]
+  await world.table.commit(
+    [putHead(world, { ...head.item, turn: { ...turn, runs } }, head.version, now), ...taken.flatMap((t) => t.ops)],
+    tokenOf('beat', turn.id, head.version),
+  )
+  return { leaseUntil: turn.leaseUntil, cancelled: false, steer: taken.map((t) => t.message) }
+}
+
+export interface EndInput {
+  readonly outcome: Exclude<Result, 'unknown'>
+  readonly answer: string | null
+  readonly summary: string | null
+  readonly tokens: number | null
+  readonly usd: number | null
+}
+
+/** Ends a turn. One that was cancelled ends too, whatever it says, and its words go nowhere. */
+export async function endTurn(call: Call, turn: string, input: EndInput): Promise<void> {
+  await retrying(async () => {
+    const head = await headOfTurn(call, turn)
+    const running = runningTurn(head.item, turn, call.now)
+    const { cancelled } = running
+    const ending =
+      cancelled === null
+        ? { ...input, result: input.outcome, reason: null }
+        : {
+            result: 'failed' as const,
+            reason: cancelReason(cancelled),
+            answer: null,
+            summary: null,
+            tokens: input.tokens,
+            usd: input.usd,
+          }
+    await finish(call.world, head, running, ending, call.now)
+  })
+}
+
+/** A person stops the turn: its worker hears it at its next heartbeat, at once when one waits. */
+export async function cancelTurn(call: Call, turn: string): Promise<void> {
+  const session = await retrying(async () => {
+    const { world, now } = call
+    const head = await headOfTurn(call, turn)
+    if (call.caller.kind !== 'person')
+      throw new Refused('person_only', 'only a person may stop a turn; an agent ends its own')
+    const running = runningTurn(head.item, turn, now)
+    if (running.cancelled === null)
+      await world.table.commit(
+        [putHead(world, { ...head.item, turn: { ...running, cancelled: 'person' } }, head.version, now)],
+        tokenOf('cancel', turn, head.version),
+      )
+    return head.item
+  })
+  await call.world.bell.ring(session.session, {
+    kind: 'cancelled',
+    session: session.session,
+    agent: session.agent,
+    id: turn,
+    message: null,
+  })
+}
+
+/** @throws Refused `not_found`, or `turn_not_running` when its conversation is gone */
+async function headOfTurn(call: Call, turn: string): Promise<Stored<Head>> {
+  const row = isId('trn', turn) ? await read<TurnRow>(call.world, keys.turn(turn)) : null
+  const head = row === null ? null : await read<Head>(call.world, keys.head(row.item.conv))
+  if (head === null) throw notFound('turn', turn)
+  const agent = await read<Agent>(call.world, keys.agent(head.item.agent))
+  if (agent === null || !canUseSessions(call.caller, agent.item)) throw notFound('turn', turn)
+  return head
+}
+
+/** The session and agent whose bells a waiting heartbeat of this turn listens to. */
+export async function queueOfTurn(call: Call, turn: string): Promise<string> {
+  return (await headOfTurn(call, turn)).item.session
+}
