@@ -1,0 +1,51 @@
+import type { Message } from '../../client/shapes.ts'
+import type { WorkerEvent } from '../../worker/attach.ts'
+import { printable } from '../screen.ts'
+
+/** One line per event on standard error, apart from what the command itself says. */
+export function tell(stderr: NodeJS.WritableStream, event: WorkerEvent): void {
+  stderr.write(`${printable(lineOf(event))}\n`)
+}
+
+function lineOf(event: WorkerEvent): string {
+  switch (event.kind) {
+    case 'attached':
+      return `attached to ${'session' in event.target ? event.target.session : event.target.agent} · waits for messages, Ctrl-C stops`
+    case 'away':
+      return `${event.why} · tries again until it is back`
+    case 'back':
+      return 'the server is back'
+    case 'started':
+      return `turn ${event.claimed.turn.id} started · ${sourceOf(event.claimed.message)}`
+    case 'ended':
+      return `turn ${event.claimed.turn.id} ${endOf(event)} in ${secondsOf(event.ms)}`
+    case 'moved':
+      return `the session was compacted · goes on in ${event.session}`
+    case 'warning':
+      return event.message
+  }
+}
+
+function endOf({ fate, outcome }: Extract<WorkerEvent, { kind: 'ended' }>): string {
+  switch (fate) {
+    case 'finished':
+      return outcome.outcome === 'failed'
+        ? `ended failed (${firstLine(outcome.summary ?? '')})`
+        : `ended ${outcome.outcome}`
+    case 'cancelled':
+      return 'cancelled'
+    case 'halted':
+      return 'stopped by hand'
+    case 'lost':
+      return 'lost (it ended elsewhere or its lease ran out)'
+  }
+}
+
+/** A schedule's message names it in its first line. */
+function sourceOf({ kind, text }: Message): string {
+  const [, name] = /^\[rouse schedule \S+ "([^"\n]*)"/.exec(text) ?? []
+  return name === undefined ? kind : `schedule "${name}"`
+}
+
+const firstLine = (text: string): string => text.split('\n', 1)[0]!.slice(0, 120)
+const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)} s`

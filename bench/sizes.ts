@@ -1,0 +1,18 @@
+/** `--quick` proves that a row runs; only a full run's figures are worth comparing, and only they reach docs/benchmarks.md. */
+export const quick = process.argv.includes('--quick')
+
+export const drainSizes = quick
+  ? { due: 2_000, sessions: 100, othersArmed: 18_000, rounds: 1 }
+  : { due: 10_000, sessions: 500, othersArmed: 90_000, rounds: 3 }
+
+export const createSizes = quick
+  ? { creates: 2_000, warmUp: 320, callers: 64, rounds: 1 }
+  : { creates: 10_000, warmUp: 640, callers: 64, rounds: 3 }
+
+/**
+ * A minute is watched, not half of one: a sweep once a minute is then always inside the window, never missed by luck.
+ * Both sides wait and are watched at the same time.
+ */
+export const idleSizes = quick
+  ? { armed: 10_000, settleMs: 5_000, watchMs: 10_000 }
+  : { armed: 100_000, settleMs: 15_000, watchMs: 60_000 }

@@ -1,0 +1,27 @@
+// Bundles the CLI, the worker and the embedded node into dist/. Runs as `prepare`, right after `npm ci`.
+import { chmod, readFile, rm } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const outdir = `${root}dist`
+
+await rm(outdir, { recursive: true, force: true })
+await build({
+  absWorkingDir: root,
+  entryPoints: { rouse: 'apps/cli/bin.ts' },
+  outdir,
+  bundle: true,
+  // `rouse serve` is a chunk of its own: the other commands do not load the engine.
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  packages: 'external',
+  banner: { js: '#!/usr/bin/env node' },
+  logLevel: 'warning',
+})
+await chmod(`${outdir}/rouse.js`, 0o755)
+
+const entry = await readFile(`${outdir}/rouse.js`, 'utf8')
+if (!entry.startsWith('#!/usr/bin/env node\n')) throw new Error('dist/rouse.js does not begin with the shebang line')

@@ -1,0 +1,67 @@
+import { Defect, type IndexEntries, type IndexName, indexes, type TableName, tables } from '../../ports/table.ts'
+
+/** One declared table as SQL sees it. Column order matters: `body` stands last, so that a walk over ttl never reads overflow pages. */
+export interface Layout {
+  readonly table: TableName
+  readonly indexes: readonly IndexName[]
+  /** Two columns per index, in the order of `indexes`. */
+  readonly columns: readonly string[]
+  /** The places of an item that stands in no index. */
+  readonly nowhere: Places
+}
+
+/** Partition and sort value per index of the table, both null where the item has no place. */
+export type Places = readonly (string | number | null)[]
+
+/** An item as the file keeps it. */
+export interface Row {
+  /** 0: there is no such item. */
+  readonly version: number
+  /** The item as JSON. */
+  readonly body: string
+  /** Epoch seconds; null: kept until deleted. */
+  readonly ttl: number | null
+  readonly places: Places
+}
+
+export const layouts: readonly Layout[] = (Object.keys(tables) as TableName[]).map((table) => {
+  const own = (Object.keys(indexes) as IndexName[]).filter((name) => indexes[name].table === table)
+  const columns = own.flatMap((name) => [`${name}_pk`, `${name}_sk`])
+  return { table, indexes: own, columns, nowhere: columns.map(() => null) }
+})
+
+/** Raised with every change of the tables below; the change itself then goes into `openFile` as a step from the version before. */
+export const schemaVersion = 1
+
+/** `user_version` and `application_id` are set in the same transaction: a file has all of it or none. */
+export const schema = layouts
+  .flatMap(({ table, indexes: names }) => [
+    `CREATE TABLE ${table} (pk TEXT NOT NULL, sk TEXT NOT NULL, ver INTEGER NOT NULL, ttl INTEGER, ${names
+      .map((name) => `${name}_pk TEXT, ${name}_sk ${indexes[name].sort === 'number' ? 'INTEGER' : 'TEXT'}, `)
+      .join('')}body TEXT NOT NULL, PRIMARY KEY (pk, sk)) WITHOUT ROWID`,
+    // A WITHOUT ROWID index carries pk and sk behind its own columns, so it covers `find` and orders equal sort values.
+    ...names.map(
+      (name) => `CREATE INDEX ${table}_${name} ON ${table} (${name}_pk, ${name}_sk) WHERE ${name}_pk IS NOT NULL`,
+    ),
+  ])
+  // What is durable and not yet in the tables: written by each group of commits, read when a node starts, deleted once filed (journal.ts).
+  .concat('CREATE TABLE journal (n INTEGER PRIMARY KEY, entry TEXT NOT NULL)')
+  .join(';\n')
+
+/** @throws Defect when an entry names another table's index or has the wrong type */
+export function placesOf(layout: Layout, entries: IndexEntries | undefined): Places {
+  if (entries === undefined) return layout.nowhere
+  const places: (string | number | null)[] = [...layout.nowhere]
+  for (const name of Object.keys(entries) as IndexName[]) {
+    const entry = entries[name]
+    if (entry === undefined) continue
+    const at = layout.indexes.indexOf(name)
+    if (at < 0) throw new Defect(`index ${name} is not an index of table ${layout.table}`)
+    const [pk, sk] = entry
+    const fits = indexes[name].sort === 'number' ? Number.isFinite(sk) : typeof sk === 'string' && sk !== ''
+    if (typeof pk !== 'string' || pk === '' || !fits) throw new Defect(`index ${name} cannot place [${pk}, ${sk}]`)
+    places[at * 2] = pk
+    places[at * 2 + 1] = sk
+  }
+  return places
+}

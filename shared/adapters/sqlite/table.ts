@@ -1,0 +1,304 @@
+import {
+  Conflict,
+  Defect,
+  type Found,
+  type IndexName,
+  type IndexRange,
+  indexes,
+  type Key,
+  type Op,
+  type Page,
+  type Range,
+  type Stored,
+  type Table,
+  type TableName,
+  tableBounds,
+  tableOf,
+  Unavailable,
+} from '../../ports/table.ts'
+import type { Clock } from '../../ports/world.ts'
+import { openFile, type StoreFile } from './file.ts'
+import { Generations } from './generations.ts'
+import { Journal } from './journal.ts'
+import { LaggingIndexes, type Placement } from './lag.ts'
+import { layouts, type Row } from './layout.ts'
+import { absent, itemOf, keyOf, outcomeOf } from './ops.ts'
+import { idOf, Rows } from './rows.ts'
+
+export interface SqliteTable extends Table {
+  /**
+   * Resolves when everything applied so far is durable, at once when nothing is pending.
+   *
+   * Reads see commits that are applied and not yet durable. Who answers somebody outside from a read awaits this first, in the turn of the
+   * event loop in which it read; rejects with Unavailable when what was applied got lost.
+   */
+  flush(): Promise<void>
+  /**
+   * Deletes items whose ttl has passed, looking at the next `rows` keys only: writes pay for no index on ttl. Goes on where the last call
+   * stopped, from the beginning after the end.
+   *
+   * @returns how many were deleted; durable with the next `flush`
+   */
+  expire(nowMs: number, rows: number): number
+  /** With `lagIndexes`: index reads see everything up to now. */
+  catchUp(): void
+  /** Flushes, moves the WAL into the file and gives up its lock. */
+  close(): void
+}
+
+export interface TableOptions {
+  readonly clock: Clock
+  /** Index reads answer from a state that is behind on purpose, as DynamoDB's may be. For tests and simulations: keeps all places in memory. */
+  readonly lagIndexes?: boolean
+}
+
+/** Opens the store of an embedded node: one SQLite file, one process. Throws what `openFile` throws. */
+export function openTable(
+  options: TableOptions & { readonly file: string | ':memory:'; readonly synchronous?: 'FULL' | 'NORMAL' },
+): SqliteTable {
+  return tableOn(openFile(options), options)
+}
+
+/** The store on a file that is open already. */
+export function tableOn(file: StoreFile, options: TableOptions): SqliteTable {
+  return new GroupingTable(file, options)
+}
+
+/** Commits that become durable together. */
+interface Group {
+  commits: number
+  chars: number
+  readonly tokens: string[]
+  readonly placements: Placement[]
+  readonly timer: NodeJS.Immediate
+  readonly durable: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (cause: Unavailable) => void
+}
+
+interface Write {
+  readonly rows: Rows
+  readonly id: string
+  readonly key: Key
+  readonly before: Row
+  readonly row: Row
+}
+
+interface Answer {
+  readonly at: number
+  readonly ids: readonly string[]
+  readonly stored: readonly (Stored | null)[]
+  readonly durable: Promise<void>
+  readonly weight: number
+}
+
+const commitsPerGroup = 250
+/** Characters of JSON: keeps the entry of a group far from SQLite's bound for one value (1 GB). */
+const charsPerGroup = 8_000_000
+/**
+ * In weight, an answer counting 1 and one more per 4,000 characters. Bounded is enough: inside one process no answer gets lost, so a commit is repeated
+ * only by who was refused with Unavailable, soon after, and that one was not written. What a crash loses was never answered.
+ */
+const tokensMax = 4096
+
+class GroupingTable implements SqliteTable {
+  readonly #file: StoreFile
+  readonly #clock: Clock
+  readonly #rows: { readonly [name in TableName]: Rows }
+  readonly #tables: readonly Rows[]
+  readonly #journal: Journal
+  readonly #lag: LaggingIndexes | null
+  readonly #answers = new Generations<Answer>(tokensMax, (answer) => answer.weight)
+  #group: Group | null = null
+  #closed = false
+  #expireAt: { table: number; after: Key } = { table: 0, after: ['', ''] }
+
+  constructor(file: StoreFile, options: TableOptions) {
+    this.#file = file
+    this.#clock = options.clock
+    this.#tables = layouts.map((layout) => new Rows(file.db, layout))
+    this.#rows = Object.fromEntries(this.#tables.map((rows) => [rows.layout.table, rows])) as {
+      [name in TableName]: Rows
+    }
+    this.#journal = new Journal(file, this.#tables, () => this.#closeGroup())
+    this.#lag = options.lagIndexes ? new LaggingIndexes() : null
+    for (const { layout, filed } of this.#tables) this.#lag?.load(layout, filed.placed())
+  }
+
+  async get(keys: readonly Key[]): Promise<(Stored | null)[]> {
+    if (keys.length > tableBounds.keysPerGet) {
+      throw new Defect(`${keys.length} keys in one get; at most ${tableBounds.keysPerGet}`)
+    }
+    return this.#reading(() =>
+      keys.map((key) => {
+        const row = this.#rows[tableOf(key[0])].read(idOf(key), key)
+        return row.version === 0 ? null : { key, version: row.version, item: itemOf(row) }
+      }),
+    )
+  }
+
+  async list(pk: string, range: Range = {}): Promise<Page<Stored>> {
+    const rows = this.#rows[tableOf(pk)]
+    return this.#reading(() => rows.list(pk, range))
+  }
+
+  async find(index: IndexName, pk: string, range: IndexRange = {}): Promise<Page<Found>> {
+    const rows = this.#rows[indexes[index].table]
+    return this.#reading(() => (this.#lag ?? rows).find(index, pk, range))
+  }
+
+  /**
+   * Checks and applies at once, before it returns its promise; the promise resolves when the group of this commit is durable. A group closes at the end of
+   * the turn of the event loop, or when it is full: one fsync for all that a turn commits.
+   */
+  async commit(ops: readonly Op[], token: string): Promise<(Stored | null)[]> {
+    const before = this.#answers.get(token)
+    if (before !== undefined && this.#clock.now() - before.at < tableBounds.tokenMemoryMs) {
+      if (!sameItems(before.ids, ops)) throw new Defect(`token ${token} has named another commit within ten minutes`)
+      await before.durable
+      return [...before.stored]
+    }
+    const { ids, stored, chars } = this.#reading(() => this.#apply(ops))
+    const group = this.#open()
+    group.tokens.push(token)
+    group.commits++
+    group.chars += chars
+    const weight = 1 + chars / 4000
+    this.#answers.set(token, { at: this.#clock.now(), ids, stored, durable: group.durable, weight })
+    if (group.commits >= commitsPerGroup || group.chars >= charsPerGroup) this.#closeGroup()
+    await group.durable
+    return stored
+  }
+
+  async flush(): Promise<void> {
+    await this.#group?.durable
+  }
+
+  expire(nowMs: number, most: number): number {
+    return this.#reading(() => {
+      const seconds = Math.floor(nowMs / 1000)
+      const { table, after } = this.#expireAt
+      const rows = this.#tables[table]!
+      const last = rows.filed.keyAfter(after, most)
+      let deleted = 0
+      for (const key of rows.filed.expired(after, last, seconds)) {
+        const id = idOf(key)
+        const before = rows.read(id, key)
+        // The file may be behind: what has been written again since lives on.
+        if (before.ttl === null || before.ttl > seconds) continue
+        this.#write({ rows, id, key, before, row: absent(rows.layout) })
+        deleted++
+      }
+      this.#expireAt = last === null ? { table: (table + 1) % layouts.length, after: ['', ''] } : { table, after: last }
+      return deleted
+    })
+  }
+
+  catchUp(): void {
+    this.#closeGroup()
+    this.#lag?.catchUp()
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closeGroup()
+    this.#closed = true
+    this.#journal.close()
+    this.#file.close()
+  }
+
+  /** Checks everything before it writes anything, so that a refused commit leaves nothing. */
+  #apply(ops: readonly Op[]): { ids: string[]; stored: (Stored | null)[]; chars: number } {
+    if (ops.length < 1 || ops.length > tableBounds.opsPerCommit) {
+      throw new Defect(`${ops.length} operations in one commit; 1 to ${tableBounds.opsPerCommit}`)
+    }
+    const ids: string[] = []
+    const stored: (Stored | null)[] = []
+    const writes: Write[] = []
+    let refused: Conflict | null = null
+    let chars = 0
+    for (let i = 0; i < ops.length; i++) {
+      const op = ops[i]!
+      const key = keyOf(op)
+      const rows = this.#rows[tableOf(key[0])]
+      const id = idOf(key)
+      if (ids.includes(id)) throw new Defect(`${key[0]} / ${key[1]} stands twice in one commit`)
+      ids.push(id)
+      const before = rows.read(id, key)
+      const outcome = outcomeOf(op, before, rows.layout)
+      if (outcome === null) {
+        refused ??= new Conflict(i, key)
+        continue
+      }
+      stored.push(outcome.stored)
+      if (outcome.row === null) continue
+      chars += outcome.row.body.length
+      writes.push({ rows, id, key, before, row: outcome.row })
+    }
+    if (refused !== null) throw refused
+    for (const write of writes) this.#write(write)
+    return { ids, stored, chars }
+  }
+
+  #write({ rows, id, key, before, row }: Write) {
+    const group = this.#open()
+    rows.write(id, key, before, row)
+    const { layout } = rows
+    if (this.#lag !== null && layout.columns.length > 0) group.placements.push({ layout, key, places: row.places })
+  }
+
+  #open(): Group {
+    if (this.#group === null) {
+      let resolve = () => {}
+      let reject: Group['reject'] = () => {}
+      const durable = new Promise<void>((ok, no) => {
+        resolve = ok
+        reject = no
+      })
+      // A group that nobody awaits (expire) must not end the process when it fails.
+      durable.catch(() => {})
+      const timer = setImmediate(() => this.#closeGroup())
+      this.#group = { commits: 0, chars: 0, tokens: [], placements: [], timer, durable, resolve, reject }
+    }
+    return this.#group
+  }
+
+  #closeGroup() {
+    const group = this.#group
+    if (group === null) return
+    this.#group = null
+    clearImmediate(group.timer)
+    try {
+      this.#journal.append(group.commits)
+    } catch (cause) {
+      for (const rows of this.#tables) rows.forget()
+      for (const token of group.tokens) this.#answers.delete(token)
+      group.reject(this.#unavailable(cause))
+      return
+    }
+    this.#lag?.passed(group.commits, group.placements)
+    group.resolve()
+    this.#journal.relieve()
+  }
+
+  #reading<T>(read: () => T): T {
+    if (this.#closed) throw new Unavailable(`${this.#file.path} is closed`)
+    try {
+      return read()
+    } catch (cause) {
+      throw (cause as { code?: unknown }).code === undefined ? cause : this.#unavailable(cause)
+    }
+  }
+
+  #unavailable(cause: unknown): Unavailable {
+    const { message } = cause as Error
+    return new Unavailable(
+      `${this.#file.path} cannot be used now (${message}): check the disk and its free space`,
+      cause,
+    )
+  }
+}
+
+/** DynamoDB compares the whole request; the keys are what tells a repeated commit from a token made wrongly. */
+const sameItems = (ids: readonly string[], ops: readonly Op[]) =>
+  ids.length === ops.length && ops.every((op, i) => idOf(keyOf(op)) === ids[i])

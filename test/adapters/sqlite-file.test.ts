@@ -1,0 +1,94 @@
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'libsql'
+import { expect, it } from 'vitest'
+import { openTable } from '../../shared/adapters/sqlite/table.ts'
+import { Unavailable } from '../../shared/ports/table.ts'
+import { scratchFolder } from './folder.ts'
+
+const folder = scratchFolder()
+const clock = { now: () => Date.UTC(2026, 10, 30) }
+let files = 0
+const freshFile = () => join(folder, `${++files}.db`)
+const open = (file: string) => openTable({ file, clock })
+
+it('what was committed is there after close and open, and the file is alone in its folder then', async () => {
+  const file = freshFile()
+  const first = open(file)
+  await first.commit([{ put: ['S#1', 'A'], item: { n: 1 }, expect: 'absent', index: { due: ['0', 5] } }], '1')
+  first.close()
+  expect(readdirSync(folder).filter((name) => name.startsWith(`${files}.db`))).toEqual([`${files}.db`])
+  const second = open(file)
+  expect(await second.get([['S#1', 'A']])).toEqual([{ key: ['S#1', 'A'], version: 1, item: { n: 1 } }])
+  expect((await second.find('due', '0')).items).toEqual([{ key: ['S#1', 'A'], sk: 5 }])
+  second.close()
+})
+
+it('a closed file opens with any SQLite, everything in its tables', async () => {
+  const file = freshFile()
+  const table = open(file)
+  await table.commit([{ put: ['C#1', 'A'], item: { n: 1 }, expect: 'absent', ttl: 9 }], '1')
+  table.close()
+  const db = new Database(file)
+  expect(db.prepare('SELECT pk, sk, ver, ttl, body FROM sessions').raw().all()).toEqual([['C#1', 'A', 1, 9, '{"n":1}']])
+  expect(db.prepare('SELECT count(*) FROM journal').raw().get()).toEqual([0])
+  db.close()
+})
+
+it('only its owner can read a new file', () => {
+  const file = freshFile()
+  const table = open(file)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  table.close()
+})
+
+it('a second node on the same file is refused, and says which file; afterwards it is free', () => {
+  const file = freshFile()
+  const table = open(file)
+  expect(() => open(file)).toThrow(Unavailable)
+  expect(() => open(file)).toThrow(`${file} is served by another running node`)
+  table.close()
+  open(file).close()
+})
+
+it('a file of a newer schema is refused, and says what to do', () => {
+  const file = freshFile()
+  open(file).close()
+  const db = new Database(file)
+  db.exec('PRAGMA user_version = 99')
+  db.close()
+  expect(() => open(file)).toThrow(`${file} was written by a newer Rouse (schema 99, this one knows 1)`)
+})
+
+it("another program's file is refused and left as it is", () => {
+  const file = freshFile()
+  const db = new Database(file)
+  db.exec('CREATE TABLE notes (text)')
+  db.close()
+  expect(() => open(file)).toThrow(`${file} belongs to another program`)
+  const after = new Database(file)
+  expect(after.prepare('SELECT name FROM sqlite_schema').raw().all()).toEqual([['notes']])
+  after.close()
+})
+
+it('what is no database, damaged, a folder, or nowhere is refused by name', () => {
+  const text = freshFile()
+  writeFileSync(text, 'not a database at all. '.repeat(400))
+  expect(() => open(text)).toThrow(`${text} is no SQLite file`)
+
+  const damaged = freshFile()
+  open(damaged).close()
+  writeFileSync(damaged, Buffer.alloc(4096, 7), { flag: 'r+' })
+  expect(() => open(damaged)).toThrow(damaged)
+
+  expect(() => open(folder)).toThrow(`${folder} cannot be opened`)
+  const nowhere = join(folder, 'missing', 'rouse.db')
+  expect(() => open(nowhere)).toThrow(`${nowhere} cannot be created: its folder does not exist`)
+})
+
+it.skipIf(process.getuid?.() === 0)('a file that cannot be written is refused, and says to check its mode', () => {
+  const file = freshFile()
+  open(file).close()
+  chmodSync(file, 0o400)
+  expect(() => open(file)).toThrow(`${file} cannot be written`)
+})

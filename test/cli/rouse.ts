@@ -1,0 +1,33 @@
+import { PassThrough, Readable } from 'node:stream'
+import { run } from '../../apps/cli/main.ts'
+
+export interface Said {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the command in this process, with an environment and streams of its own. */
+export async function rouse(
+  argv: readonly string[],
+  o: { readonly url?: string; readonly env?: NodeJS.ProcessEnv; readonly stdin?: string; readonly tty?: boolean } = {},
+): Promise<Said> {
+  const [stdout, stderr] = [collecting(), collecting()]
+  const env = o.env ?? { ROUSE_URL: o.url, ROUSE_KEY: 'key-of-a-person' }
+  const stream = o.tty ? Object.assign(stdout.stream, { isTTY: true, columns: 100 }) : stdout.stream
+  const io = {
+    stdout: stream,
+    stderr: stderr.stream,
+    stdin: Readable.from(o.stdin === undefined ? [] : [o.stdin]),
+    env,
+  }
+  const code = await run(argv, io)
+  return { code, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+export function collecting(): { readonly stream: PassThrough; text(): string } {
+  const stream = new PassThrough()
+  const chunks: Buffer[] = []
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  return { stream, text: () => Buffer.concat(chunks).toString('utf8') }
+}
