@@ -9,6 +9,8 @@ export interface Screen {
   table(columns: readonly Column[], rows: readonly (readonly string[])[]): void
   /** Names and values below each other; a value of '' is left out. */
   pairs(rows: readonly (readonly [string, string])[]): void
+  /** True on a terminal that has less room than the 100 columns that tables are made for. */
+  readonly isNarrow: boolean
   readonly bold: (text: string) => string
   readonly dim: (text: string) => string
 }
@@ -52,6 +54,7 @@ export function createScreen(io: {
       table.push(...shown.map(([name, value]) => [dim(name), broken(printable(value), width - label - gap)]))
       for (const text of table.toString().split('\n')) line(text.trimEnd())
     },
+    isNarrow: width < columnsMax,
     bold,
     dim,
   }
@@ -84,15 +87,19 @@ function bare(widths: readonly number[]): Table.Table {
   })
 }
 
-/** Every column as wide as its widest cell; when that is too much, those that may give way do, the widest first. */
+/** Every column as wide as its widest cell; when that is too much, those that may give way do, the widest first, and words break last. */
 function widthsOf(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): number[] {
   const widths = columns.map(({ head }, i) => Math.max(head.length, ...rows.map((row) => widest(row[i]!))))
+  const words = columns.map((_, i) => Math.max(0, ...rows.map((row) => widest(row[i]!.replace(/\s+/g, '\n')))))
   const room = width - gap * (columns.length - 1)
-  for (let over = widths.reduce((a, b) => a + b, 0) - room; over > 0; over -= 1) {
-    const yielding = columns.flatMap(({ narrowest = Infinity }, i) => (widths[i]! > narrowest ? [i] : []))
-    if (yielding.length === 0) break
-    const at = yielding.reduce((a, b) => (widths[b]! > widths[a]! ? b : a))
-    widths[at]! -= 1
+  for (const isWhole of [true, false]) {
+    const floors = columns.map(({ narrowest = Infinity }, i) => Math.max(narrowest, isWhole ? words[i]! : 0))
+    for (let over = widths.reduce((a, b) => a + b, 0) - room; over > 0; over -= 1) {
+      const yielding = columns.flatMap((_, i) => (widths[i]! > floors[i]! ? [i] : []))
+      if (yielding.length === 0) break
+      const at = yielding.reduce((a, b) => (widths[b]! > widths[a]! ? b : a))
+      widths[at]! -= 1
+    }
   }
   return widths
 }

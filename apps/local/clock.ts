@@ -1,4 +1,4 @@
-import { ok, type Operation, operation } from '../../shared/api/operation.ts'
+import { type Operation, ok, operation } from '../../shared/api/operation.ts'
 import * as schemas from '../../shared/api/schemas.ts'
 import { bodyFault, durationMs, instantOf } from '../../shared/domain/define.ts'
 import { Refused } from '../../shared/domain/refused.ts'
@@ -33,7 +33,14 @@ export function clockOperations(world: World, clock: FixedClock): readonly Opera
   const tag = 'Clock'
   const now = () => ok({ now: formatInstant(clock.now()) })
   return [
-    operation({ name: 'getClock', method: 'get', path: '/v1/clock', summary: 'Read the clock', tag, run: async () => now() }),
+    operation({
+      name: 'getClock',
+      method: 'get',
+      path: '/v1/clock',
+      summary: 'Read the clock',
+      tag,
+      run: async () => now(),
+    }),
     operation({
       name: 'moveClock',
       method: 'post',

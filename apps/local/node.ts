@@ -2,13 +2,13 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Hono } from 'hono'
 import { openAlarms } from '../../shared/adapters/sqlite/alarms.ts'
-import { openBell, type LocalBell } from '../../shared/adapters/sqlite/bell.ts'
+import { type LocalBell, openBell } from '../../shared/adapters/sqlite/bell.ts'
 import { openIds } from '../../shared/adapters/sqlite/ids.ts'
 import { openTable, type SqliteTable } from '../../shared/adapters/sqlite/table.ts'
 import { createApp } from '../../shared/api/app.ts'
 import { drain } from '../../shared/engine/drain.ts'
 import type { Clock, Log, World } from '../../shared/ports/world.ts'
-import { type FixedClock, fixedClock, clockOperations } from './clock.ts'
+import { clockOperations, type FixedClock, fixedClock } from './clock.ts'
 
 /** The embedded node: one process, one SQLite file, one timer; the same engine as in the cloud. */
 export interface LocalNode {

@@ -26,7 +26,9 @@ const drainMs = 3_000
 export async function serve(options: ServeOptions): Promise<number> {
   const standingAt = options.clock === null ? null : parseInstant(options.clock)
   if (options.clock !== null && standingAt === null) {
-    options.stderr.write(`rouse serve: --clock: expected an instant such as 2026-03-28T12:00:00Z, got "${options.clock}"\n`)
+    options.stderr.write(
+      `rouse serve: --clock: expected an instant such as 2026-03-28T12:00:00Z, got "${options.clock}"\n`,
+    )
     return 2
   }
   const dir = resolve(options.data)
@@ -37,61 +39,70 @@ export async function serve(options: ServeOptions): Promise<number> {
     options.stderr.write(`rouse serve: ${error instanceof Error ? error.message : 'the store could not be opened'}\n`)
     return 2
   }
+  const path = join(dir, 'credentials.json')
+  const key = await firstKey(node, path)
   let server: ServerType
   try {
-    server = await bound(node, options)
+    // Whoever finds the port open finds the key in the file.
+    server = await bound(node, options, (url) => writeCredentials(path, { url, key }))
   } catch (error) {
     await node.close()
     options.stderr.write(`rouse serve: ${listenFault(error, options)}\n`)
     return 2
   }
-  const { port } = server.address() as AddressInfo
-  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`
-  const credentials = await credentialsIn(node, dir, url)
   await node.start()
-  options.stdout.write(greeting({ url, dir, credentials, standingAt }))
+  options.stdout.write(greeting({ url: urlOf(server, options), dir, credentials: path, standingAt }))
   await signalled()
   await stop(server, node)
   return 0
 }
 
-function bound(node: LocalNode, options: ServeOptions): Promise<ServerType> {
+function bound(node: LocalNode, options: ServeOptions, listening: (url: string) => void): Promise<ServerType> {
   return new Promise((done, fail) => {
     const server = listen({ fetch: node.app.fetch, port: options.port, hostname: options.host }, () => {
       server.off('error', fail)
-      done(server)
+      try {
+        listening(urlOf(server, options))
+        done(server)
+      } catch (error) {
+        server.close()
+        fail(error)
+      }
     })
     server.once('error', fail)
   })
 }
 
+function urlOf(server: ServerType, options: ServeOptions): string {
+  const { port } = server.address() as AddressInfo
+  return `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`
+}
+
 function listenFault(error: unknown, options: ServeOptions): string {
   const code = (error as NodeJS.ErrnoException).code
-  if (code === 'EADDRINUSE') return `port ${options.port} is in use; choose another with --port, or stop what listens there`
-  if (code === 'EACCES') return `port ${options.port} needs rights that this user lacks; choose one above 1023 with --port`
+  if (code === 'EADDRINUSE')
+    return `port ${options.port} is in use; choose another with --port, or stop what listens there`
+  if (code === 'EACCES')
+    return `port ${options.port} needs rights that this user lacks; choose one above 1023 with --port`
   return error instanceof Error ? error.message : 'it could not listen'
 }
 
 /**
- * The first person and key, made once; the file tells the command line where the node is and how to get in. The key stays the
- * same on the same folder, and the address is brought up to date.
+ * The key of the first person, made once; the file tells the command line where the node is and how to get in. The key stays
+ * the same on the same folder.
  */
-async function credentialsIn(node: LocalNode, dir: string, url: string): Promise<string> {
-  const path = join(dir, 'credentials.json')
+async function firstKey(node: LocalNode, path: string): Promise<string> {
   const { world } = node
   const known = readKey(path)
-  if (known !== null && (await callerOf(world, sha256(known))) !== null) {
-    writeCredentials(path, { url, key: known })
-    return path
-  }
+  if (known !== null && (await callerOf(world, sha256(known))) !== null) return known
   const secret = known === null ? newSecret(world.ids) : { key: known, sha256: sha256(known) }
   const now = world.clock.now()
   const person = { id: `per_${world.ids.ulid(now)}`, name: 'owner', tz: 'UTC', admin: true, createdAt: now }
-  // Written first: a crash in between leaves a key in the file that the next start makes valid, never a key nobody has.
-  writeCredentials(path, { url, key: secret.key })
+  // Written before it is valid: a crash in between leaves a key that the next start makes valid, never a key that nobody has.
+  writeCredentials(path, { url: '', key: secret.key })
   await world.table.commit(personOps(person, `key_${world.ids.ulid(now)}`, secret.sha256), `first:${person.id}`)
   await node.table.flush()
-  return path
+  return secret.key
 }
 
 function readKey(path: string): string | null {
@@ -110,7 +121,8 @@ function writeCredentials(path: string, credentials: { url: string; key: string 
 }
 
 function greeting(o: { url: string; dir: string; credentials: string; standingAt: number | null }): string {
-  const clock = o.standingAt === null ? '' : `  clock     stands at ${formatInstant(o.standingAt)}; move it with POST /v1/clock\n`
+  const clock =
+    o.standingAt === null ? '' : `  clock     stands at ${formatInstant(o.standingAt)}; move it with POST /v1/clock\n`
   return `Rouse is up at ${o.url}
   data      ${o.dir}
   key       in ${o.credentials} (the command line reads it)

@@ -35,7 +35,10 @@ export interface AttachOptions {
   readonly halt?: AbortSignal
   /** 30..7200, default 120: how long after the last sign of life the turn is taken for lost. */
   readonly leaseSeconds?: number
-  /** Takes messages that come while a turn runs (`turn.steering`), instead of leaving them for the next turn. */
+  /**
+   * Takes messages that come while a turn runs (`turn.steering`), instead of leaving them for the next turn. One that the server
+   * hands to a heartbeat in the very moment the turn ends is taken and worked on by nobody; without `steer` that cannot be.
+   */
   readonly steer?: boolean
   /** Returns after one turn. */
   readonly once?: boolean

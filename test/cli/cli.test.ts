@@ -149,8 +149,8 @@ describe('what is printed', () => {
     server.on('GET /v1/agents', page({ id: agt, name: 'assistant' }))
     const env = { ROUSE_URL: server.url, ROUSE_KEY: 'k' }
     expect((await rouse(['agent', 'list'], { env })).stdout).not.toContain('\u001b')
-    expect((await rouse(['agent', 'list'], { env, tty: true })).stdout).toContain('\u001b[2m')
-    expect((await rouse(['agent', 'list'], { env: { ...env, NO_COLOR: '1' }, tty: true })).stdout).not.toContain(
+    expect((await rouse(['agent', 'list'], { env, columns: 100 })).stdout).toContain('\u001b[2m')
+    expect((await rouse(['agent', 'list'], { env: { ...env, NO_COLOR: '1' }, columns: 100 })).stdout).not.toContain(
       '\u001b',
     )
   })

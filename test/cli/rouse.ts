@@ -7,14 +7,19 @@ export interface Said {
   readonly stderr: string
 }
 
-/** Runs the command in this process, with an environment and streams of its own. */
+/** Runs the command in this process, with an environment and streams of its own; with `columns`, on a terminal so wide. */
 export async function rouse(
   argv: readonly string[],
-  o: { readonly url?: string; readonly env?: NodeJS.ProcessEnv; readonly stdin?: string; readonly tty?: boolean } = {},
+  o: {
+    readonly url?: string
+    readonly env?: NodeJS.ProcessEnv
+    readonly stdin?: string
+    readonly columns?: number
+  } = {},
 ): Promise<Said> {
   const [stdout, stderr] = [collecting(), collecting()]
   const env = o.env ?? { ROUSE_URL: o.url, ROUSE_KEY: 'key-of-a-person' }
-  const stream = o.tty ? Object.assign(stdout.stream, { isTTY: true, columns: 100 }) : stdout.stream
+  const stream = o.columns ? Object.assign(stdout.stream, { isTTY: true, columns: o.columns }) : stdout.stream
   const io = {
     stdout: stream,
     stderr: stderr.stream,

@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { agt, clock, page, run, sch, schedule, ses } from './examples.ts'
 import { FakeRouse, refusal } from './fake-rouse.ts'
@@ -174,6 +175,15 @@ describe('the other schedule commands', () => {
     const words = said.stdout.replace(/\s+/g, ' ')
     for (const part of [sch, 'Morning brief', 'Fri 2026-03-27 08:00 +01:00', 'in 12 min', 'paused'])
       expect(words).toContain(part)
+  })
+
+  test('a list fits a terminal of 80 columns, ids whole', async () => {
+    server.on('GET /v1/schedules', page(schedule))
+    const said = await rouse(['schedule', 'list'], { url: server.url, columns: 80 })
+    expect(
+      Math.max(...said.stdout.split('\n').map((line) => stripVTControlCharacters(line).length)),
+    ).toBeLessThanOrEqual(80)
+    for (const part of [sch, 'Fri 2026-03-27 08:00 +01:00']) expect(said.stdout).toContain(part)
   })
 
   test('a list filters, and says how to go on', async () => {

@@ -248,6 +248,21 @@ describe('attach, as a library', () => {
     await expect(start({ run: async () => ({ outcome: 'ok' }) })).rejects.toMatchObject({ status, code })
   })
 
+  test('a key that is revoked while a turn runs stops the work and ends the worker', async () => {
+    inbox.put('one')
+    inbox.rouse.on('POST /v1/turns/:id/heartbeat', refusal(401, 'unauthorized', 'this key does not hold any more'))
+    let isStopped = false
+    const done = start({
+      async run({ signal }) {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        isStopped = true
+        return { outcome: 'ok' }
+      },
+    })
+    await expect(done).rejects.toMatchObject({ status: 401 })
+    expect(isStopped).toBe(true)
+  })
+
   test('a session that was compacted is followed to the new one', async () => {
     const moved = `${ses.slice(0, -1)}9`
     inbox.rouse.on('POST /v1/sessions/:id/claim', async ({ path }) => {

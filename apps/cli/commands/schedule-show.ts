@@ -3,16 +3,21 @@ import type { Screen } from '../screen.ts'
 import { adjustedNote, localTime, relative, timeIn } from '../times.ts'
 
 export function showList(screen: Screen, schedules: readonly Schedule[], nowMs: number): void {
-  const columns = [
-    { head: 'SCHEDULE' },
-    { head: 'NAME', narrowest: 8 },
+  const rest = [
     { head: 'WHEN', narrowest: 8 },
     { head: 'NEXT', narrowest: 27 },
   ]
-  screen.table(
-    columns,
-    schedules.map((row) => [row.id, row.name, whenOf(row), nextIn(row, nowMs)]),
-  )
+  const cells = (row: Schedule) => [whenOf(row), nextIn(row, nowMs)]
+  if (screen.isNarrow)
+    screen.table(
+      [{ head: 'SCHEDULE', narrowest: 30 }, ...rest],
+      schedules.map((row) => [`${row.id}\n${row.name}`, ...cells(row)]),
+    )
+  else
+    screen.table(
+      [{ head: 'SCHEDULE' }, { head: 'NAME', narrowest: 8 }, ...rest],
+      schedules.map((row) => [row.id, row.name, ...cells(row)]),
+    )
 }
 
 /** The zone always shows (decision 5), once. */
@@ -80,7 +85,7 @@ export function showRuns(
 ): void {
   const columns = [
     { head: `TIME (${o.tz})` },
-    { head: '' },
+    ...(screen.isNarrow ? [] : [{ head: '' }]),
     { head: 'TRIGGER' },
     { head: 'OUTCOME' },
     { head: 'RESULT' },
@@ -90,7 +95,8 @@ export function showRuns(
     columns,
     runs.map((run) => {
       const at = run.nominalAt ?? run.at
-      return [timeIn(at, o.tz), relative(at, o.nowMs), run.trigger, run.outcome, run.result ?? '', noteOf(run, o.tz)]
+      const ago = screen.isNarrow ? [] : [relative(at, o.nowMs)]
+      return [timeIn(at, o.tz), ...ago, run.trigger, run.outcome, run.result ?? '', noteOf(run, o.tz)]
     }),
   )
 }
