@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { serve as listen, type ServerType } from '@hono/node-server'
 import { newSecret, sha256 } from '../../shared/api/keys.ts'
 import { callerOf, personOps } from '../../shared/engine/agents.ts'
+import { commit } from '../../shared/engine/store.ts'
 import type { Log } from '../../shared/ports/world.ts'
 import { formatInstant, parseInstant } from '../../shared/time/index.ts'
 import { type LocalNode, openNode } from './node.ts'
@@ -100,7 +101,7 @@ async function firstKey(node: LocalNode, path: string): Promise<string> {
   const person = { id: `per_${world.ids.ulid(now)}`, name: 'owner', tz: 'UTC', admin: true, createdAt: now }
   // Written before it is valid: a crash in between leaves a key that the next start makes valid, never a key that nobody has.
   writeCredentials(path, { url: '', key: secret.key })
-  await world.table.commit(personOps(person, `key_${world.ids.ulid(now)}`, secret.sha256), `first:${person.id}`)
+  await commit(world, personOps(person, `key_${world.ids.ulid(now)}`, secret.sha256))
   await node.table.flush()
   return secret.key
 }

@@ -1,5 +1,6 @@
 import { limits } from '../domain/limits.ts'
 import { Refused } from '../domain/refused.ts'
+import { commit } from '../engine/store.ts'
 import { Conflict, type Key, type Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { sha256 } from './keys.ts'
@@ -54,15 +55,11 @@ export async function once(
   try {
     const answer = await run({ at, seed: `${o.caller}|${o.key}` })
     const kept = { status: answer.status, body: o.secret ? null : JSON.stringify(answer.body) }
-    await world.table.commit(
-      [put(key, { request, at, answer: kept }, version, o.now)],
-      `idem-done:${key[1]}:${version}`,
-    )
+    await commit(world, [put(key, { request, at, answer: kept }, version, o.now)])
     return answer
   } catch (error) {
     // Refused stores nothing, the key included: mended, the call may come again under it.
-    if (error instanceof Refused)
-      await world.table.commit([{ delete: key, expect: 'any' }], `idem-undo:${key[1]}:${version}`)
+    if (error instanceof Refused) await commit(world, [{ delete: key, expect: 'any' }])
     throw error
   }
 }
@@ -75,10 +72,7 @@ async function begin(
   o: { readonly key: string; readonly now: number },
 ): Promise<number> {
   try {
-    const [written] = await world.table.commit(
-      [put(key, row, stored?.version ?? 'absent', o.now)],
-      `idem:${key[1]}:${stored?.version ?? 0}:${o.now}`,
-    )
+    const [written] = await commit(world, [put(key, row, stored?.version ?? 'absent', o.now)])
     return written!.version
   } catch (error) {
     if (error instanceof Conflict) throw inFlight(o.key)

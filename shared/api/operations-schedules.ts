@@ -1,15 +1,9 @@
 import * as z from 'zod'
 import { scheduleFor } from '../engine/reach.ts'
 import { backfill, listRuns, preview, runNow, why } from '../engine/runs.ts'
+import { editSchedule, etagOf, pauseSchedule, resumeSchedule } from '../engine/schedule-edit.ts'
 import { listSchedules } from '../engine/schedule-list.ts'
-import {
-  createSchedule,
-  editSchedule,
-  etagOf,
-  pauseSchedule,
-  removeSchedule,
-  resumeSchedule,
-} from '../engine/schedules.ts'
+import { createSchedule, removeSchedule } from '../engine/schedules.ts'
 import { cursorIn, idShape, list, rowShape } from './cursors.ts'
 import { accepted, created, noContent, ok, operation } from './operation.ts'
 import * as present from './present.ts'

@@ -25,6 +25,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   person_only: { status: 403, title: 'Only a person may do this' },
   admin_only: { status: 403, title: 'Only an admin may do this' },
   agent_sessions_off: { status: 403, title: 'Agents may not start or use sessions' },
+  owner_only: { status: 403, title: 'Only the owner may do this' },
   hop_limit: { status: 403, title: 'The chain of agents is too long' },
   schedule_agent_not_allowed: { status: 403, title: 'Not an agent that this key can talk to' },
   not_found: { status: 404, title: 'Not found' },

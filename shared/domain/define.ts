@@ -68,7 +68,8 @@ export function mergeTime(old: TimeFields, patch: TimePatch): TimeFields {
     rrule: fresh.includes('rrule') ? taken.rrule : null,
     at: interval && (wasInterval || given('at')) ? taken.at : null,
     every: interval && (wasInterval || given('every')) ? taken.every : null,
-    dtstart: fresh.includes('rrule') ? (dtstart ?? null) : dtstart,
+    dtstart:
+      fresh.includes('rrule') && !given('dtstart') && !/dtstart/i.test(taken.rrule ?? '') ? old.dtstart : dtstart,
   }
 }
 

@@ -38,7 +38,13 @@ export function decideDue(look: Look): DueDecision {
   const { cursor, definition, recurrence, now } = look
   if (cursor.status !== 'active' || cursor.nextAt === null) return { kind: 'wait', armAt: null }
   const first = cursor.nextAt
-  if (dueAtOf(definition, recurrence, first) > now) return { kind: 'wait', armAt: cursor.dueAt }
+  const dueAt = dueAtOf(definition, recurrence, first)
+  if (dueAt > now) {
+    // Zone data may have moved it since it was armed: left as it is, it would be found due again and again.
+    if (dueAt !== cursor.dueAt)
+      return { kind: 'advance', cursor: { ...cursor, dueAt }, rows: [], put: null, cancel: [] }
+    return { kind: 'wait', armAt: dueAt }
+  }
 
   // Jitter is capped before the next nominal time, so at most the latest one can still be waiting for its own.
   const upTo = Math.min(now, definition.until ?? now)
@@ -50,7 +56,7 @@ export function decideDue(look: Look): DueDecision {
   const lateMs = now - dueAtOf(definition, recurrence, latest)
   const late = lateMs > limits.lateMs
   const closed = admit(look.seat, { makerAgent: definition.makerAgent })
-  const made = { ...nothingMade, next: nextFrom(definition, recurrence, latest) }
+  const made = { ...nothingMade, covered: latest, next: nextFrom(definition, recurrence, latest) }
 
   if (closed === null && !madeUp(definition, late, lateMs)) {
     // `misfire: skip` or a window that is over: the stretch is closed as missed, and nothing is put.
@@ -102,10 +108,12 @@ export const disarmed = (cursor: Cursor, status: 'paused' | 'done' | 'ended', re
 interface Made {
   readonly rows: readonly Run[]
   readonly next: Instant | null
+  /** The latest nominal time that the rows cover. */
+  readonly covered: Instant | null
   /** The reason with which the schedule ends, or null. */
   readonly ends: string | null
 }
-const nothingMade: Made = { rows: [], next: null, ends: null }
+const nothingMade: Made = { rows: [], next: null, covered: null, ends: null }
 
 /** Puts the row's message, unless what is open of this schedule forbids it. */
 function fire(look: Look, made: Made, row: Run): Advance {
@@ -154,7 +162,7 @@ function settle(look: Look, made: Made): Advance {
   for (const row of made.rows) after = counted(after, row)
   const fired = made.rows.some((row) => row.outcome === 'fired')
   const fires = cursor.fires + (fired ? 1 : 0)
-  after = { ...after, fires }
+  after = { ...after, fires, covered: made.covered }
   if (made.ends !== null) after = disarmed(after, 'ended', made.ends)
   else if (definition.maxRuns !== null && fires >= definition.maxRuns) after = disarmed(after, 'done', null)
   else if (made.next === null) after = disarmed(after, 'done', null)
@@ -268,3 +276,6 @@ export function newRun(
     endedAt: null,
   }
 }
+
+/** Where the next time of a schedule is counted from: now, or the latest time that has a row where a clock is behind. */
+export const countFrom = (cursor: Cursor, now: Instant): Instant => Math.max(now, cursor.covered ?? now)

@@ -21,6 +21,8 @@ export const limits = {
   /** An agent target with overlap `allow` whose worker is away must not pile up sessions without end. */
   openRunsMax: 20,
   nameCharsMax: 120,
+  /** A turn's end writes one row and one cursor for each run that steered it, in one commit. */
+  runsPerTurnMax: 20,
   /** A body is 64 KB at most; what is left holds the other fields. */
   promptCharsMax: 60_000,
   noteCharsMax: 2_000,

@@ -68,10 +68,14 @@ export interface Cursor {
   readonly makerConv: string | null
   /** The next nominal time, epoch ms; null when paused, done, ended. */
   readonly nextAt: number | null
+  /** The latest nominal time that has a row: nothing is counted from before it, even where clocks differ. */
+  readonly covered: number | null
   /** When to look: `nextAt` with its jitter. */
   readonly dueAt: number | null
   /** Prompts that wait or run, oldest first. */
   readonly open: readonly OpenRun[]
+  /** Overlap is not `allow`: a fresh session's prompt waits while another run of the schedule has the turn. */
+  readonly serial: boolean
   /** Counts toward maxRuns. */
   readonly fires: number
   /** Counts toward pauseAfterFailures. */

@@ -45,6 +45,8 @@ export interface Head {
   readonly createdAt: number
   readonly archivedAt: number | null
   readonly deletedAt: number | null
+  /** Archived or deleted, and what hangs on it has not all been ended yet. */
+  readonly closing: boolean
 }
 
 /** Names a run row: the schedule and the row's sort key. */

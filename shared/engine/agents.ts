@@ -4,12 +4,13 @@ import { notFound, Refused } from '../domain/refused.ts'
 import type { Key, Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { type Call, retrying } from './call.ts'
+import { endSchedule } from './closing.ts'
 import { type ById, type PageAsked, pageById } from './pages.ts'
 import { agentFor, assertAdmin, assertPerson, settingsOf } from './reach.ts'
-import { endSchedule } from './schedule-ends.ts'
 import {
   type Agent,
   asItem,
+  commit,
   defaultSettings,
   keys,
   type Person,
@@ -17,7 +18,6 @@ import {
   read,
   readAll,
   type Settings,
-  tokenOf,
 } from './store.ts'
 
 /** A key. Written when it is made; read by every call; deleted when revoked. The secret itself is never stored. */
@@ -65,10 +65,7 @@ export async function createAgent(call: Call, input: AgentInput): Promise<Agent>
     ])
     if (existing !== null && call.repeatable) return existing!.item as Agent
     if (name !== null) throw nameTaken(agent.name)
-    await call.world.table.commit(
-      [putAgent(agent, 'absent'), putName(owner, agent.name, agent.id)],
-      tokenOf('agent', agent.id),
-    )
+    await commit(call.world, [putAgent(agent, 'absent'), putName(owner, agent.name, agent.id)])
     return agent
   })
 }
@@ -94,11 +91,15 @@ async function assertPeople(call: Call, people: readonly string[]): Promise<void
     ])
 }
 
-export async function editAgent(call: Call, id: string, patch: { readonly [field in keyof AgentInput]?: AgentInput[field] | undefined }): Promise<Agent> {
+export async function editAgent(
+  call: Call,
+  id: string,
+  patch: { readonly [field in keyof AgentInput]?: AgentInput[field] | undefined },
+): Promise<Agent> {
   if (patch.sharedWith !== undefined) await assertPeople(call, patch.sharedWith)
   return await retrying(async () => {
     const found = await agentFor(call, id)
-    assertPerson(call, "change an agent's settings, autoApprove, budget and sharing")
+    assertOwner(call, found.item, "change an agent's settings, autoApprove, budget and sharing")
     const { item: agent } = found
     const next: Agent = {
       ...agent,
@@ -117,7 +118,7 @@ export async function editAgent(call: Call, id: string, patch: { readonly [field
         : [putName(agent.owner, next.name, id), { delete: keys.agentName(agent.owner, agent.name), expect: 'any' }]
     if (rename.length > 0 && (await read(call.world, keys.agentName(agent.owner, next.name))) !== null)
       throw nameTaken(next.name)
-    await call.world.table.commit([putAgent(next, found.version), ...rename], tokenOf('agent-edit', id, found.version))
+    await commit(call.world, [putAgent(next, found.version), ...rename])
     return next
   })
 }
@@ -156,14 +157,11 @@ export async function allAgents(call: Call): Promise<Agent[]> {
 export async function deleteAgent(call: Call, id: string): Promise<void> {
   await retrying(async () => {
     const found = await agentFor(call, id)
-    assertPerson(call, 'delete an agent')
-    await call.world.table.commit(
-      [
-        putAgent({ ...found.item, deletedAt: call.now }, found.version),
-        { delete: keys.agentName(found.item.owner, found.item.name), expect: 'any' },
-      ],
-      tokenOf('agent-delete', id),
-    )
+    assertOwner(call, found.item, 'delete an agent')
+    await commit(call.world, [
+      putAgent({ ...found.item, deletedAt: call.now }, found.version),
+      { delete: keys.agentName(found.item.owner, found.item.name), expect: 'any' },
+    ])
   })
   let after: string | null = null
   do {
@@ -184,7 +182,7 @@ export async function createKey(
   secret: { readonly key: string; readonly sha256: string },
 ): Promise<{ readonly id: string; readonly key: string }> {
   const person = assertPerson(call, 'make a key')
-  if ('agent' in of) await agentFor(call, of.agent)
+  if ('agent' in of) assertOwner(call, (await agentFor(call, of.agent)).item, 'make keys of an agent')
   const row: KeyRow = {
     id: call.newId('key'),
     person: 'person' in of ? of.person : null,
@@ -192,8 +190,18 @@ export async function createKey(
     owner: 'person' in of ? of.person : person,
     createdAt: call.now,
   }
-  await call.world.table.commit(putKey(row, secret.sha256), tokenOf('key', row.id))
+  await commit(call.world, putKey(row, secret.sha256))
   return { id: row.id, key: secret.key }
+}
+
+/**
+ * What changes who an agent is, or lets somebody act as it, is its owner's alone: its keys reach all that the owner can talk to.
+ *
+ * @throws Refused `person_only`, `owner_only`
+ */
+function assertOwner(call: Call, agent: Agent, what: string): void {
+  if (assertPerson(call, what) === agent.owner) return
+  throw new Refused('owner_only', `only the owner of agent ${agent.id} may ${what}`)
 }
 
 export const putKey = (row: KeyRow, sha256: string): Op[] => [
@@ -210,13 +218,10 @@ export async function revokeKey(call: Call, id: string): Promise<void> {
   const agent = row.item.agent === null ? null : await read<Agent>(call.world, keys.agent(row.item.agent))
   const mine = row.item.owner === person || agent?.item.owner === person
   if (!mine) throw notFound('key', id)
-  await call.world.table.commit(
-    [
-      { delete: row.key as Key, expect: 'any' },
-      { delete: keys.keyOf(id), expect: 'any' },
-    ],
-    tokenOf('key-revoke', id),
-  )
+  await commit(call.world, [
+    { delete: row.key as Key, expect: 'any' },
+    { delete: keys.keyOf(id), expect: 'any' },
+  ])
 }
 
 /** Whose key it is, by its hash. A key of an agent that was deleted is none. */
@@ -239,7 +244,7 @@ export async function createPerson(
 ): Promise<{ readonly person: Person; readonly key: string }> {
   assertAdmin(call, 'add a person')
   const person: Person = { id: call.newId('per'), ...input, createdAt: call.now }
-  await call.world.table.commit(personOps(person, call.newId('key'), secret.sha256), tokenOf('person', person.id))
+  await commit(call.world, personOps(person, call.newId('key'), secret.sha256))
   return { person, key: secret.key }
 }
 
@@ -262,10 +267,7 @@ export async function editSettings(
     const stored: Stored<Settings> | null = await read<Settings>(call.world, keys.settings)
     const old = stored?.item ?? defaultSettings
     const next: Settings = { ...old, agentSessions: patch.agentSessions ?? old.agentSessions }
-    await call.world.table.commit(
-      [{ put: keys.settings, item: asItem(next), expect: stored?.version ?? 'absent' }],
-      tokenOf('settings', stored?.version ?? 0, call.now),
-    )
+    await commit(call.world, [{ put: keys.settings, item: asItem(next), expect: stored?.version ?? 'absent' }])
     return next
   })
 }

@@ -21,6 +21,9 @@ export interface Call {
 
 const attemptsMax = 200
 
+/** One item is written by too many at once. It says nothing about the others. */
+export class Contended extends Unavailable {}
+
 /**
  * Runs load → decide → commit again when another commit came between. A lost race is no error of the caller's; losing this
  * often means that something writes one item without end.
@@ -31,7 +34,7 @@ export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
       return await attempt()
     } catch (error) {
       if (!(error instanceof Conflict)) throw error
-      if (tries >= attemptsMax) throw new Unavailable(`${tries} commits in a row lost a race; try again`, error)
+      if (tries >= attemptsMax) throw new Contended(`${tries} commits in a row lost a race; try again`, error)
     }
   }
 }

@@ -1,8 +1,10 @@
-import type { IndexName } from '../ports/table.ts'
+import type { Cursor } from '../domain/schedule.ts'
+import { type IndexEntries, type IndexName, type Key, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
+import { Contended } from './call.ts'
 import { look } from './fire.ts'
 import { lapse } from './lapse.ts'
-import { everyShard } from './store.ts'
+import { commit, everyShard, keys, read } from './store.ts'
 
 /** The first prompts of a herd leave at once; then larger groups share one write to disk. */
 const groupFirst = 32
@@ -21,7 +23,7 @@ export async function drain(world: World, now: number): Promise<number> {
   for (const shard of everyShard(world)) {
     for await (const convs of due(world, 'leases', shard, now)) {
       looked += convs.length
-      await Promise.all(convs.map((conv) => lapse(world, conv, now)))
+      await Promise.all(convs.map((conv) => lapseOrSetAside(world, conv, now)))
     }
   }
   const bad: string[] = []
@@ -68,22 +70,42 @@ async function* due(world: World, index: IndexName, shard: string, now: number):
   } while (after !== null)
 }
 
+/** A conversation that cannot be looked at stops nobody else. */
+async function lapseOrSetAside(world: World, conv: string, now: number): Promise<void> {
+  try {
+    await lapse(world, conv, now)
+  } catch (error) {
+    if (error instanceof Unavailable && !(error instanceof Contended)) throw error
+    const what = error instanceof Error ? error.message : 'unknown fault'
+    world.log('error', `turn could not be ended: ${what}`, { conversation: conv })
+    if (!(error instanceof Contended)) await setAside(world, ['C#'.concat(conv), 'A'], {}, 'conv')
+  }
+}
+
 /**
- * Takes rows that cannot be looked at out of the due index, so that they are not met again every minute. They stay stored, and
- * are named in the log for whoever mends them.
+ * Takes schedules that cannot be looked at out of the due index, so that they are not met again every minute. They stay stored and
+ * listed, and are named in the log for whoever mends them.
  */
 async function quarantine(world: World, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
-    try {
-      await world.table.commit(
-        [{ patch: [`S#${id.slice(4)}`, 'A'], set: { quarantined: true }, guards: [], index: {} }],
-        `quarantine:${id}`,
-      )
-      world.log('error', 'schedule quarantined: it fires no more until it is edited', { schedule: id })
-    } catch (error) {
-      world.log('error', `schedule could not be quarantined: ${error instanceof Error ? error.message : ''}`, {
-        schedule: id,
-      })
+    const cursor = await read<Partial<Cursor>>(world, keys.cursor(id))
+    const { agent, createdBy } = cursor?.item ?? {}
+    const index: IndexEntries = {
+      ...(typeof agent === 'string' ? { schedulesByAgent: [agent, id] as const } : {}),
+      ...(typeof createdBy === 'string' ? { schedulesByMaker: [createdBy, id] as const } : {}),
     }
+    await setAside(world, keys.cursor(id), index, 'id')
+    world.log('error', 'schedule quarantined: it fires no more until it is edited', { schedule: id })
+  }
+}
+
+/** Leaves the item as it is but for its place among what is due. */
+async function setAside(world: World, key: Key, index: IndexEntries, present: string): Promise<void> {
+  try {
+    await commit(world, [{ patch: key, set: { quarantined: true }, guards: [{ attr: present, is: 'present' }], index }])
+  } catch (error) {
+    world.log('error', `could not be set aside: ${error instanceof Error ? error.message : 'unknown fault'}`, {
+      item: key[0],
+    })
   }
 }

@@ -5,13 +5,16 @@ import { limits } from '../domain/limits.ts'
 import type { Message } from '../domain/message.ts'
 import { onOneLine } from '../domain/names.ts'
 import type { Cursor, Result, Run } from '../domain/schedule.ts'
-import type { Head, RunningTurn } from '../domain/session.ts'
+import type { Head, Links, RunningTurn } from '../domain/session.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
+import { closeConversation } from './closing.ts'
 import { placed, ring, withSession } from './fire.ts'
-import { type Loaded, loadSchedules } from './load.ts'
+import { type Loaded, loadSchedules, openIds } from './load.ts'
 import {
   asItem,
+  commit,
+  headUnchanged,
   keys,
   patchRun,
   putCursor,
@@ -23,7 +26,6 @@ import {
   read,
   type SessionRow,
   type TurnRow,
-  tokenOf,
   ttlAfter,
 } from './store.ts'
 
@@ -55,10 +57,16 @@ export async function finish(
   const schedules = await schedulesOf(world, turn)
   const { ops: followOps, put } = endRuns(world, schedules, turn, ending, now)
   const answer = answerOf(world, turn, ending, now)
-  const over = head.item.fresh !== null
+  const over = head.item.fresh !== null && head.item.archivedAt === null
+  const closing = head.item.closing || (over && (await hasMore(world, head.item.conv)))
 
   const ops: Op[] = [
-    putHead(world, { ...head.item, turn: null, archivedAt: over ? now : head.item.archivedAt }, head.version, now),
+    putHead(
+      world,
+      { ...head.item, turn: null, archivedAt: over ? now : head.item.archivedAt, closing },
+      head.version,
+      now,
+    ),
     {
       put: keys.turn(turn.id),
       item: asItem({
@@ -80,11 +88,13 @@ export async function finish(
     },
     ...followOps,
     ...(answer === null ? [] : [putHistory(head.item.conv, answer, now)]),
-    ...(over ? await archiveFresh(world, head.item) : []),
+    ...(over ? await archiveFresh(world, head.item, now) : []),
     ...(await tellChannel(world, head.item, schedules, ending, answer, now)),
   ]
-  await world.table.commit(ops, tokenOf('end', turn.id, head.version))
+  await commit(world, ops)
   for (const { loaded, run } of put) await ring(world, loaded, run)
+  for (const { loaded } of schedules) await ringNext(world, loaded)
+  if (over && closing) await closeConversation(world, head.item.conv, now)
 }
 
 /** The schedules whose messages this turn worked on, each once, with those of its rows that did. */
@@ -158,15 +168,36 @@ function endRuns(
   return { ops, put }
 }
 
-/** Decision 21: one at a time. The next goes when nothing of the schedule waits or runs any more; one that a gate stops is passed over. */
+/**
+ * Decision 21: one at a time. The next goes when nothing of the schedule waits or runs any more; one that a gate stops says so in
+ * its row and ends the backfill, since the gate would stop the others as well.
+ */
 function nextBackfill(
   start: Cursor,
   follow: (trigger: 'backfill', nominal: number) => void,
   current: () => Cursor,
 ): Cursor {
-  const rest = [...start.backfill]
-  while (rest.length > 0 && current().open.length === 0) follow('backfill', rest.shift()!)
-  return { ...current(), backfill: rest }
+  const [next, ...rest] = start.backfill
+  if (next === undefined || start.open.length > 0) return start
+  follow('backfill', next)
+  return { ...current(), backfill: current().open.length > 0 ? rest : [] }
+}
+
+/** A fresh session's prompt that waited for this end may be handed out now. */
+async function ringNext(world: World, loaded: Loaded): Promise<void> {
+  const next = loaded.definition.conv === null ? loaded.cursor.item.open.find((run) => run.turn === null) : undefined
+  if (next === undefined) return
+  const ids = openIds(loaded.definition.id, next)
+  await ring(world, loaded, { ...ids, at: next.at, session: next.session })
+}
+
+/** True when a session made for one run has more in it than that run. */
+async function hasMore(world: World, conv: string): Promise<boolean> {
+  const [links, { items }] = await Promise.all([
+    read<Links>(world, keys.links(conv)),
+    world.table.list(`C#${conv}`, { prefix: 'W#', limit: 1 }),
+  ])
+  return links !== null || items.length > 0
 }
 
 function answerOf(world: World, turn: RunningTurn, ending: Ending, now: number): Message | null {
@@ -184,9 +215,9 @@ function answerOf(world: World, turn: RunningTurn, ending: Ending, now: number):
 }
 
 /** A session made for one run is archived with it; its row leaves the agent's walk. */
-async function archiveFresh(world: World, head: Head): Promise<Op[]> {
+async function archiveFresh(world: World, head: Head, now: number): Promise<Op[]> {
   const row = await read<SessionRow>(world, keys.session(head.session))
-  return row === null ? [] : [putSession({ ...row.item, archived: true }, row.version)]
+  return row === null ? [] : [putSession({ ...row.item, archived: true }, row.version, ttlAfter(now))]
 }
 
 /**
@@ -202,6 +233,7 @@ async function tellChannel(
   now: number,
 ): Promise<Op[]> {
   const ops: Op[] = []
+  const told = new Set<string>()
   if (ending.result === 'nothing_to_do') return ops
   for (const { loaded } of worked) {
     const { definition } = loaded
@@ -228,6 +260,8 @@ async function tellChannel(
       hops: definition.reach.hops,
       depth: definition.reach.depth,
     } as const
+    if (!told.has(target.item.conv)) ops.push(headUnchanged(target))
+    told.add(target.item.conv)
     ops.push(
       putWaiting(target.item.conv, {
         id: `msg_${world.ids.ulid(now)}`,

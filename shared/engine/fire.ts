@@ -2,11 +2,12 @@ import { type Advance, decideDue } from '../domain/due.ts'
 import { bare } from '../domain/ids.ts'
 import type { Cursor, OpenRun, Run } from '../domain/schedule.ts'
 import type { Head } from '../domain/session.ts'
-import { type Op, Unavailable } from '../ports/table.ts'
+import { type Op, type Stored, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
-import { retrying } from './call.ts'
-import { type Loaded, loadSchedules, messageOf } from './load.ts'
-import { keys, putCursor, putHead, putRun, putSession, read, tokenOf } from './store.ts'
+import { Contended, retrying } from './call.ts'
+import { dropWaiting } from './inbox.ts'
+import { type Loaded, loadSchedules, messageOf, openIds } from './load.ts'
+import { commit, keys, putCursor, putHead, putRun, putSession, read } from './store.ts'
 
 /**
  * Looks at schedules and commits what became of their due times. The one way in for alarms, the sweep and calls alike.
@@ -18,14 +19,14 @@ import { keys, putCursor, putHead, putRun, putSession, read, tokenOf } from './s
 export async function look(world: World, ids: readonly string[], now: number): Promise<string[]> {
   let loaded: (Loaded | null)[]
   try {
-    loaded = await loadSchedules(world, ids)
+    loaded = await loadSchedules(world, ids, 'strict')
   } catch (error) {
-    if (ids.length === 1) return [setAside(world, ids[0]!, error)]
+    if (ids.length === 1) return named([setAside(world, ids[0]!, error)])
     const bad: string[] = []
     for (const id of ids) bad.push(...(await look(world, [id], now)))
     return bad
   }
-  const bad: string[] = []
+  const bad: (string | null)[] = []
   await Promise.all(
     ids.map(async (id, i) => {
       try {
@@ -35,11 +36,17 @@ export async function look(world: World, ids: readonly string[], now: number): P
       }
     }),
   )
-  return bad
+  return named(bad)
 }
 
+const named = (ids: readonly (string | null)[]): string[] => ids.filter((id) => id !== null)
+
 /** A store that is away says nothing about the row: that is the caller's to try again. */
-function setAside(world: World, id: string, error: unknown): string {
+function setAside(world: World, id: string, error: unknown): string | null {
+  if (error instanceof Contended) {
+    world.log('warn', 'schedule is written by many at once; the next look decides', { schedule: id })
+    return null
+  }
   if (error instanceof Unavailable) throw error
   world.log('error', `schedule could not be looked at: ${error instanceof Error ? error.message : 'unknown fault'}`, {
     schedule: id,
@@ -74,19 +81,24 @@ async function lookAt(world: World, id: string, now: number, first: Loaded | nul
 
 /** Commits a decision and performs its effects. The next alarm is set first: one too many does no harm, one too few is late. */
 async function advance(world: World, loaded: Loaded, decision: Advance, now: number): Promise<void> {
-  const { cursor } = decision
   const put = decision.put === null ? null : placed(loaded, decision.put)
   const rows = put === null ? decision.rows : decision.rows.map((row) => (row === decision.put ? put.run : row))
-  const ops: Op[] = [
-    putCursor(world, put === null ? cursor : withSession(cursor, put.run), loaded.cursor.version, now),
+  // A gate that ends the schedule leaves nothing of it in an inbox that nobody serves any more.
+  const dropped =
+    decision.cursor.status === 'ended' ? await dropWaiting(world, decision.cursor, decision.cursor.reason!, now) : null
+  const moved = dropped?.cursor ?? decision.cursor
+  const cursor = put === null ? moved : withSession(moved, put.run)
+  const cancelled = await cancellations(world, loaded, decision.cancel)
+  if (cursor.dueAt !== null) await world.alarms.set({ kind: 'schedule', id: cursor.id }, cursor.dueAt)
+  await commit(world, [
+    putCursor(world, cursor, loaded.cursor.version, now),
     ...rows.map((row) => putRun(row, now)),
     ...(put === null ? [] : put.ops(world, now)),
-    ...(await cancelOps(world, loaded, decision.cancel, now)),
-  ]
-  if (cursor.dueAt !== null) await world.alarms.set({ kind: 'schedule', id: cursor.id }, cursor.dueAt)
-  await world.table.commit(ops, tokenOf('fire', cursor.id, loaded.cursor.version))
+    ...(dropped?.ops ?? []),
+    ...cancelled.map((head) => putHead(world, flagged(head.item), head.version, now)),
+  ])
   if (put !== null) await ring(world, loaded, put.run)
-  for (const open of decision.cancel) await ringCancelled(world, loaded, open)
+  for (const head of cancelled) await ringCancelled(world, head.item)
 }
 
 /**
@@ -125,6 +137,7 @@ export function placed(
     createdAt: run.at,
     archivedAt: null,
     deletedAt: null,
+    closing: false,
   }
   return {
     run,
@@ -153,7 +166,11 @@ export const withSession = (cursor: Cursor, run: Run): Cursor => ({
 })
 
 /** Rings for a run's message: its session's queue, or the agent's for a session that nobody serves yet. */
-export async function ring(world: World, loaded: Loaded, run: Run): Promise<void> {
+export async function ring(
+  world: World,
+  loaded: Loaded,
+  run: Pick<Run, 'id' | 'message' | 'at' | 'session'>,
+): Promise<void> {
   const message = messageOf({
     run,
     definition: loaded.definition,
@@ -161,36 +178,53 @@ export async function ring(world: World, loaded: Loaded, run: Run): Promise<void
     status: 'waiting',
   })
   const queue = loaded.definition.conv === null ? loaded.definition.agent : run.session!
-  await world.bell.ring(queue, {
-    kind: 'message',
-    session: run.session!,
-    agent: loaded.definition.agent,
-    id: message.id,
-    message,
-  })
+  await hint(world, () =>
+    world.bell.ring(queue, {
+      kind: 'message',
+      session: run.session!,
+      agent: loaded.definition.agent,
+      id: message.id,
+      message,
+    }),
+  )
 }
 
-/** Flags the running turns that a newer run replaces. Each head is written only if that turn still runs. */
-async function cancelOps(world: World, loaded: Loaded, runs: readonly OpenRun[], now: number): Promise<Op[]> {
-  const ops: Op[] = []
-  const seen = new Set<string>()
+/**
+ * The conversations whose running turn a newer run replaces. Only a turn that the schedule's own prompt started: one that it
+ * steered is somebody else's.
+ */
+async function cancellations(world: World, loaded: Loaded, runs: readonly OpenRun[]): Promise<Stored<Head>[]> {
+  const heads: Stored<Head>[] = []
   for (const open of runs) {
     const conv = loaded.definition.conv ?? bare(open.session)
     const head = loaded.head ?? (await read<Head>(world, keys.head(conv)))
     const turn = head?.item.turn ?? null
-    if (head === null || turn === null || turn.id !== open.turn || turn.cancelled !== null || seen.has(conv)) continue
-    seen.add(conv)
-    ops.push(putHead(world, { ...head.item, turn: { ...turn, cancelled: 'overlap' } }, head.version, now))
+    if (head === null || turn === null || turn.id !== open.turn || turn.cancelled !== null) continue
+    if (turn.message === openIds(loaded.definition.id, open).message) heads.push(head)
   }
-  return ops
+  return heads
 }
 
-async function ringCancelled(world: World, loaded: Loaded, open: OpenRun): Promise<void> {
-  await world.bell.ring(open.session, {
-    kind: 'cancelled',
-    session: open.session,
-    agent: loaded.definition.agent,
-    id: open.turn!,
-    message: null,
-  })
+const flagged = (head: Head): Head => ({ ...head, turn: { ...head.turn!, cancelled: 'overlap' } })
+
+/** Tells whoever works on a conversation's turn that it was cancelled. */
+export async function ringCancelled(world: World, head: Head): Promise<void> {
+  await hint(world, () =>
+    world.bell.ring(head.session, {
+      kind: 'cancelled',
+      session: head.session,
+      agent: head.agent,
+      id: head.turn!.id,
+      message: null,
+    }),
+  )
+}
+
+/** What follows a commit is a hint: it failed only if the next look fails too, and what was done must not be told as undone. */
+export async function hint(world: World, give: () => Promise<void>): Promise<void> {
+  try {
+    await give()
+  } catch (error) {
+    world.log('warn', `bell or alarm failed: ${error instanceof Error ? error.message : 'unknown fault'}`)
+  }
 }

@@ -1,11 +1,22 @@
 import { bare } from '../domain/ids.ts'
 import { inboxOrder, type Message, type MessageKind } from '../domain/message.ts'
 import type { Cursor, Definition, OpenRun } from '../domain/schedule.ts'
-import { type Head, type Links, noLinks, type RunRef } from '../domain/session.ts'
+import { type Head, isGone, type Links, noLinks, type RunRef } from '../domain/session.ts'
 import type { Key, Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { messageOf, openIds } from './load.ts'
-import { keys, patchRun, putCursor, putHead, putHistory, putSession, read, readAll, type SessionRow } from './store.ts'
+import {
+  keys,
+  patchRun,
+  putCursor,
+  putHead,
+  putHistory,
+  putSession,
+  read,
+  readAll,
+  type SessionRow,
+  ttlAfter,
+} from './store.ts'
 
 /** Everything that waits in a conversation, and what it takes to hand one out. */
 export interface Front {
@@ -82,6 +93,8 @@ export async function withFresh(world: World, front: Front): Promise<Front> {
   const cursor = await read<Cursor>(world, keys.cursor(fresh.schedule))
   const open = cursor?.item.open.find((run) => run.row === fresh.row && run.turn === null)
   if (cursor === null || open === undefined) return front
+  // Decision 12: unless runs may overlap, the next is handed out when the one before it has ended.
+  if (cursor.item.serial && cursor.item.open.some((run) => run.turn !== null)) return front
   const message = openIds(fresh.schedule, open).message
   const candidate: Candidate = { from: 'schedule', cursor, open, kind: 'schedule', at: open.at, id: message }
   return { ...front, waiting: [...front.waiting, candidate].sort(inboxOrder) }
@@ -141,21 +154,39 @@ export async function scheduleMessage(world: World, cursor: Cursor, open: OpenRu
   })
 }
 
-/** Takes what waits of a schedule out of the inbox unread: it was deleted, ended or moved. */
+export interface Dropped {
+  readonly cursor: Cursor
+  readonly ops: Op[]
+  /** Conversations made for a run that will not be: to be closed after the commit. */
+  readonly emptied: readonly string[]
+}
+
+/**
+ * Takes what waits of a schedule out of the inbox unread: it was deleted, ended or moved.
+ *
+ * @param cursor  as it was when the message was put: its conversation is where the message waits
+ * @param only    one row, or all that wait
+ */
 export async function dropWaiting(
   world: World,
   cursor: Cursor,
   reason: string,
   now: number,
-): Promise<{ readonly cursor: Cursor; readonly ops: Op[] }> {
+  only?: string,
+): Promise<Dropped> {
   const ops: Op[] = []
-  for (const open of cursor.open.filter((run) => run.turn === null)) {
+  const emptied: string[] = []
+  const goes = (run: OpenRun): boolean => run.turn === null && (only === undefined || run.row === only)
+  for (const open of cursor.open.filter(goes)) {
     const message: Message = { ...(await scheduleMessage(world, cursor, open)), status: 'dropped' }
     const conv = cursor.conv ?? bare(open.session)
     ops.push(putHistory(conv, message, now), patchRun({ schedule: cursor.id, row: open.row }, { reason, endedAt: now }))
-    if (cursor.conv === null) ops.push(...(await archiveOps(world, open.session, now)))
+    if (cursor.conv !== null) continue
+    const archived = await archiveOps(world, open.session, now)
+    ops.push(...archived)
+    if (archived.length > 0) emptied.push(conv)
   }
-  return { cursor: { ...cursor, open: cursor.open.filter((run) => run.turn !== null) }, ops }
+  return { cursor: { ...cursor, open: cursor.open.filter((run) => !goes(run)) }, ops, emptied }
 }
 
 /** A session made for a run that will not be: it is archived with its message. */
@@ -164,9 +195,9 @@ async function archiveOps(world: World, session: string, now: number): Promise<O
     Stored<Head> | null,
     Stored<SessionRow> | null,
   ]
-  if (head === null || row === null) return []
+  if (head === null || row === null || isGone(head.item)) return []
   return [
-    putHead(world, { ...head.item, archivedAt: now }, head.version, now),
-    putSession({ ...row.item, archived: true }, row.version),
+    putHead(world, { ...head.item, archivedAt: now, closing: true }, head.version, now),
+    putSession({ ...row.item, archived: true }, row.version, ttlAfter(now)),
   ]
 }

@@ -1,24 +1,29 @@
 import { type Head, hasLapsed } from '../domain/session.ts'
 import type { World } from '../ports/world.ts'
 import { retrying } from './call.ts'
+import { closeConversation } from './closing.ts'
 import { finish } from './finish.ts'
 import { keys, read } from './store.ts'
 
 /**
- * Ends the conversation's turn as `unknown` when its lease has run out. Looking twice, early or at a turn that has ended does
+ * Ends the conversation's turn as `unknown` when its lease has run out, and goes on with a closing that was cut off. Looking twice, early or at a turn that has ended does
  * nothing.
  */
 export async function lapse(world: World, conv: string, now: number): Promise<void> {
-  await retrying(async () => {
+  const closing = await retrying(async () => {
     const head = await read<Head>(world, keys.head(conv))
     const turn = head?.item.turn ?? null
-    if (head === null || turn === null || !hasLapsed(turn, now)) return
+    if (head === null) return false
+    if (turn === null || !hasLapsed(turn, now)) return head.item.closing
     const reason = turn.cancelled === null ? 'lease_expired' : cancelReason(turn.cancelled)
     // A cancelled turn whose worker is silent was stopped all the same: nobody may be told that it is unknown.
     const result = turn.cancelled === null ? 'unknown' : 'failed'
     await finish(world, head, turn, { result, reason, answer: null, summary: null, tokens: null, usd: null }, now)
     world.log('warn', 'turn lease ran out', { turn: turn.id, session: head.item.session })
+    return head.item.closing
   })
+  // A closing that a crash cut off goes on here.
+  if (closing) await closeConversation(world, conv, now)
 }
 
 export const cancelReason = (by: 'person' | 'overlap'): string =>

@@ -10,6 +10,8 @@ import { keys, putLinks, read, readAll } from './store.ts'
 export interface Place {
   readonly list: keyof Links
   readonly key: Key
+  /** A finished schedule that is run by hand: its prompt must be found there, and it counts for nothing. */
+  readonly uncounted?: boolean
 }
 
 /**
@@ -27,10 +29,13 @@ export async function linkOps(world: World, id: string, places: readonly Place[]
   for (const group of byKey.values()) {
     const stored = await read<Links>(world, group[0]!.key)
     let links = stored?.item ?? noLinks
-    for (const { list } of group) {
+    for (const { list, uncounted } of group) {
       const most = list === 'fires' ? limits.schedulesPerTarget : limits.schedulesMadeForOthers
       const others = links[list].filter((other) => other !== id)
-      const kept = others.length < most ? others : await stillThere(world, list, group[0]!.key, others, most)
+      const kept =
+        others.length < most
+          ? others
+          : await stillThere(world, list, group[0]!.key, others, uncounted === true ? Number.MAX_SAFE_INTEGER : most)
       links = { ...links, [list]: [...kept, id] }
     }
     ops.push(putLinks(group[0]!.key, links, stored?.version ?? 'absent'))

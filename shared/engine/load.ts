@@ -24,9 +24,14 @@ export interface Loaded {
 /**
  * Loads schedules in three requests, however many: cursors, then definitions with the heads and agents they share.
  *
- * @returns one place per id, in order; null where there is none
+ * @param unreadable  `strict` throws at a row that cannot be read; `skip` logs it, so that one bad row does not take a list along
+ * @returns           one place per id, in order; null where there is none
  */
-export async function loadSchedules(world: World, ids: readonly string[]): Promise<(Loaded | null)[]> {
+export async function loadSchedules(
+  world: World,
+  ids: readonly string[],
+  unreadable: 'strict' | 'skip' = 'skip',
+): Promise<(Loaded | null)[]> {
   const cursors = await readAll<Cursor>(world, ids.map(keys.cursor))
   const wanted = new Map<string, Key>()
   const want = (key: Key): void => {
@@ -51,8 +56,7 @@ export async function loadSchedules(world: World, ids: readonly string[]): Promi
   })
   const at = <T>(key: Key): Stored<T> | null => (found.get(`${key[0]} ${key[1]}`) ?? null) as Stored<T> | null
 
-  return cursors.map((stored) => {
-    if (stored === null) return null
+  const assembled = (stored: Stored<Cursor>): Loaded => {
     const cursor = stored.item
     const definition = at<Definition>(keys.definition(cursor.id, cursor.gen))?.item
     if (definition === undefined)
@@ -69,6 +73,18 @@ export async function loadSchedules(world: World, ids: readonly string[]): Promi
       head,
       maker,
       seat: seatOf({ cursor, agent, head: head?.item ?? null, maker, settings }),
+    }
+  }
+  return cursors.map((stored) => {
+    if (stored === null) return null
+    try {
+      return assembled(stored)
+    } catch (error) {
+      if (unreadable === 'strict') throw error
+      world.log('error', `schedule cannot be read: ${error instanceof Error ? error.message : 'unknown fault'}`, {
+        schedule: stored.key[0],
+      })
+      return null
     }
   })
 }

@@ -1,9 +1,11 @@
-import { agentText, type Message, type MessageKind } from '../domain/message.ts'
+import { bare, timeOf } from '../domain/ids.ts'
+import type { Message, MessageKind } from '../domain/message.ts'
 import { reachOf } from '../domain/provenance.ts'
 import { notFound, Refused } from '../domain/refused.ts'
 import { type Head, isGone } from '../domain/session.ts'
 import type { Stored } from '../ports/table.ts'
 import { type Call, retrying } from './call.ts'
+import { hint } from './fire.ts'
 import { loadFront, scheduleMessage, withFresh } from './inbox.ts'
 import {
   actingIn,
@@ -14,11 +16,11 @@ import {
   reachableSession,
   sessionFor,
 } from './reach.ts'
-import { type Agent, keys, putWaiting, read, readAll, tokenOf } from './store.ts'
+import { commit, headUnchanged, keys, putWaiting, readAll } from './store.ts'
 
 /** Puts a message: a person's own word, or a prompt from one agent to another, which says that it is one. */
 export async function sendMessage(call: Call, id: string, text: string): Promise<Message> {
-  const { world, now, caller } = call
+  const { world, caller } = call
   const acting = await actingIn(call)
   const found = await addressee(call, id, acting?.head ?? null)
   await assertAgentSessions(call)
@@ -26,10 +28,11 @@ export async function sendMessage(call: Call, id: string, text: string): Promise
   const reach =
     caller.kind === 'person' ? { hops: 0, depth: 0 } : reachOf(acting?.reach ?? { hops: 0, depth: 0 }, toOther)
   const kind: MessageKind = caller.kind === 'person' ? 'user' : 'agent'
+  const messageId = call.newId('msg')
   const message: Message = {
-    id: call.newId('msg'),
+    id: messageId,
     kind,
-    text: caller.kind === 'person' ? text : agentText({ ...(await senderOf(call, acting?.head ?? null)), text }),
+    text,
     origin: {
       kind,
       principal: principal(call),
@@ -42,18 +45,23 @@ export async function sendMessage(call: Call, id: string, text: string): Promise
     automated: caller.kind === 'agent',
     status: 'waiting',
     replyTo: null,
-    at: now,
+    // Of the id: a call repeated under its Idempotency-Key makes the very same message.
+    at: timeOf(bare(messageId)),
   }
   const { conv } = found.head.item
   await retrying(async () => {
-    const [head, made] = await readAll<unknown>(world, [keys.head(conv), keys.waiting(conv, message)])
-    if (made !== null && call.repeatable) return
-    if (head === null || isGone((head as Stored<Head>).item))
-      throw new Refused('session_archived', `session ${id} is archived`)
-    await world.table.commit([putWaiting(conv, message)], tokenOf('send', message.id))
+    const [head, waiting, taken] = await readAll<unknown>(world, [
+      keys.head(conv),
+      keys.waiting(conv, message),
+      keys.history(conv, message),
+    ])
+    if (call.repeatable && (waiting !== null || taken !== null)) return
+    const open = head as Stored<Head> | null
+    if (open === null || isGone(open.item)) throw new Refused('session_archived', `session ${id} is archived`)
+    await commit(world, [putWaiting(conv, message), headUnchanged(open)])
   })
   const { session, agent } = found.head.item
-  await world.bell.ring(session, { kind: 'message', session, agent, id: message.id, message })
+  await hint(world, () => world.bell.ring(session, { kind: 'message', session, agent, id: message.id, message }))
   return message
 }
 
@@ -66,14 +74,6 @@ async function addressee(call: Call, id: string, acting: Head | null): Promise<F
   return found
 }
 
-async function senderOf(call: Call, acting: Head | null): Promise<Omit<Parameters<typeof agentText>[0], 'text'>> {
-  const agent = call.caller.kind === 'agent' ? await read<Agent>(call.world, keys.agent(call.caller.agent)) : null
-  return {
-    agentName: agent?.item.name ?? '',
-    session: acting === null ? null : { id: acting.session, title: acting.title },
-  }
-}
-
 /** Inbox and history of a conversation, oldest first. `after`: an earlier page's `next`. */
 export async function listMessages(
   call: Call,
@@ -84,15 +84,19 @@ export async function listMessages(
   const { conv } = head.item
   const past = await call.world.table.list(`C#${conv}`, {
     prefix: 'M#',
-    limit: page.limit + 1,
-    ...(page.after === null ? {} : { from: `M#${page.after}` }),
+    limit: page.limit,
+    ...(page.after === null ? {} : { from: `M#${page.after}~` }),
   })
   const history = (past.items as readonly Stored<unknown>[] as readonly Stored<Message>[]).map((row) => row.item)
-  const all = [...history, ...(await everythingWaiting(call, conv))]
-    .filter((message) => page.after === null || placeOf(conv, message) > page.after)
-    .sort((a, b) => (placeOf(conv, a) < placeOf(conv, b) ? -1 : 1))
+  // What waits may lie between rows of the history; beyond the last row read it belongs to a later page.
+  const end = past.next === null || history.length === 0 ? null : placeOf(conv, history.at(-1)!)
+  const waiting = (await everythingWaiting(call, conv)).filter((message) => {
+    const place = placeOf(conv, message)
+    return (page.after === null || place > page.after) && (end === null || place <= end)
+  })
+  const all = [...history, ...waiting].sort((a, b) => (placeOf(conv, a) < placeOf(conv, b) ? -1 : 1))
   const items = all.slice(0, page.limit)
-  const more = all.length > page.limit || past.items.length > page.limit
+  const more = all.length > page.limit || past.next !== null
   return { items, next: more && items.length > 0 ? placeOf(conv, items.at(-1)!) : null }
 }
 

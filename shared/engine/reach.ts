@@ -87,6 +87,7 @@ export async function scheduleFor(call: Call, id: string, kept = false): Promise
 /** The session that an agent's key acts in. */
 export interface Acting {
   readonly head: Head
+  readonly stored: Stored<Head>
   /** Hops and depth of the turn it acts in; zero when none runs. */
   readonly reach: Reach
 }
@@ -105,6 +106,7 @@ export async function actingIn(call: Call): Promise<Acting | null> {
   const origin = head.item.turn?.origin ?? null
   return {
     head: head.item,
+    stored: head,
     reach: origin === null ? { hops: 0, depth: 0 } : { hops: origin.hops, depth: origin.depth },
   }
 }

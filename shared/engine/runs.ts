@@ -10,77 +10,75 @@ import {
   type TimeFields,
 } from '../domain/define.ts'
 import { dueAtOf, overlapOf } from '../domain/due.ts'
-import { timePart } from '../domain/ids.ts'
+import { bare, timeOf, timePart } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
-import { Refused } from '../domain/refused.ts'
+import type { Refused } from '../domain/refused.ts'
 import type { Cursor, Run } from '../domain/schedule.ts'
-import type { Op, Stored } from '../ports/table.ts'
+import type { Stored } from '../ports/table.ts'
 import { compile, formatInstant, notesFor, type Occurrence, type Spec } from '../time/index.ts'
 import { type Call, retrying } from './call.ts'
 import { look, placed, ring, withSession } from './fire.ts'
+import { linkOps, placeOf } from './links.ts'
 import type { Loaded } from './load.ts'
-import { scheduleFor } from './reach.ts'
-import { putCursor, putRun, tokenOf } from './store.ts'
+import { assertAgentSessions, scheduleFor } from './reach.ts'
+import { ended } from './schedule-edit.ts'
+import { commit, keys, putCursor, putRun, read } from './store.ts'
 
 /** S2-64, S2-65: one run at once; the next time stays where it is. @returns the run's row, whatever became of it */
 export async function runNow(call: Call, id: string): Promise<Run> {
   const { world, now } = call
   await scheduleFor(call, id)
+  await assertAgentSessions(call)
   await look(world, [id], now)
+  // Under an Idempotency-Key the row follows from the key: a call repeated after a crash finds it.
+  const name = bare(call.newId('run'))
+  const nominal = timeOf(name)
   return await retrying(async () => {
     const loaded = await scheduleFor(call, id)
     assertRunnable(loaded)
-    const { cursor, definition } = loaded
-    const asked = decideAsked({
-      cursor: cursor.item,
-      definition,
-      seat: loaded.seat,
-      session: loaded.head?.item.session,
-      now,
-      trigger: 'manual',
-      nominal: now,
-      mark: markOf('manual', world.ids.ulid(now)),
-    })
-    const [run] = await commitAsked(call, loaded, asked.cursor, [asked])
-    return run!
+    const asked = decideAsked({ ...askedOf(call, loaded), trigger: 'manual', nominal, mark: markOf('manual', name) })
+    const made = call.repeatable ? await read<Run>(world, keys.run(id, asked.row.row)) : null
+    return made?.item ?? (await commitAsked(call, loaded, asked.cursor, asked))
   })
 }
 
-type AskedRow = { readonly row: Run; readonly put: boolean }
+const askedOf = (call: Call, loaded: Loaded, cursor: Cursor = loaded.cursor.item) => ({
+  cursor,
+  definition: loaded.definition,
+  seat: loaded.seat,
+  session: loaded.head?.item.session,
+  now: call.now,
+})
 
-/** Writes rows that were asked for, with what their messages need, and rings for those that were put. */
-async function commitAsked(call: Call, loaded: Loaded, after: Cursor, asked: readonly AskedRow[]): Promise<Run[]> {
+/** Writes a row that was asked for, with what its message needs, and rings if it was put. */
+async function commitAsked(
+  call: Call,
+  loaded: Loaded,
+  cursor: Cursor,
+  asked: { readonly row: Run; readonly put: boolean },
+): Promise<Run> {
   const { world, now } = call
-  let cursor = after
-  const ops: Op[] = []
-  const runs: Run[] = []
-  const put: Run[] = []
-  for (const { row, put: isPut } of asked) {
-    const at = isPut ? placed(loaded, row) : null
-    const run = at?.run ?? row
-    if (at !== null) {
-      cursor = withSession(cursor, run)
-      ops.push(...at.ops(world, now))
-      put.push(run)
-    }
-    ops.push(putRun(run, now))
-    runs.push(run)
-  }
-  await world.table.commit(
-    [putCursor(world, cursor, loaded.cursor.version, now), ...ops],
-    tokenOf('asked', cursor.id, loaded.cursor.version),
-  )
-  for (const run of put) await ring(world, loaded, run)
-  return runs
+  const at = asked.put ? placed(loaded, asked.row) : null
+  const run = at?.run ?? asked.row
+  const { status } = loaded.cursor.item
+  // A finished schedule may have left its conversation's list, where a claim looks for what waits.
+  const relisted =
+    at !== null && status === 'done'
+      ? [{ list: 'fires', key: placeOf(loaded.definition), uncounted: true } as const]
+      : []
+  await commit(world, [
+    putCursor(world, at === null ? cursor : withSession(cursor, run), loaded.cursor.version, now),
+    putRun(run, now),
+    ...(at?.ops(world, now) ?? []),
+    ...(await linkOps(world, loaded.definition.id, relisted)),
+  ])
+  if (at !== null) await ring(world, loaded, run)
+  return run
 }
 
 function assertRunnable(loaded: Loaded): void {
   const { id, status, reason } = loaded.cursor.item
-  if (status === 'ended')
-    throw new Refused(
-      'schedule_ended',
-      `schedule ${id} has ended (${reason ?? 'unknown'}) and does not run again; make a new one`,
-    )
+  if (status === 'ended') throw ended(id, reason)
 }
 
 /** Occurrences looked at when a range is made up; a wider one is asked for in parts. */
@@ -100,6 +98,9 @@ export async function backfill(
   const { world, now } = call
   const from = instantOf(range.from, 'from')
   const to = Math.min(instantOf(range.to, 'to'), now)
+  await scheduleFor(call, id)
+  await assertAgentSessions(call)
+  await look(world, [id], now)
   if (from > to) throw bodyFault('to', 'expected an instant at or after "from", and "from" not to lie in the future')
   return await retrying(async () => {
     const loaded = await scheduleFor(call, id)
@@ -121,27 +122,18 @@ export async function backfill(
       if (!fired.has(at) && !queued.has(at) && at !== ahead) missing.push(at)
     }
     if (missing.length === 0) return 0
-    let cursor: Cursor = { ...loaded.cursor.item, backfill: [...queued, ...missing].sort((a, b) => a - b) }
-    const rows: AskedRow[] = []
-    while (cursor.backfill.length > 0 && cursor.open.length === 0) {
-      const [nominal, ...rest] = cursor.backfill
-      const asked = decideAsked({
-        cursor: { ...cursor, backfill: rest },
-        definition: loaded.definition,
-        seat: loaded.seat,
-        session: loaded.head?.item.session,
-        now,
-        trigger: 'backfill',
-        nominal: nominal!,
-        mark: markOf('backfill', world.ids.ulid(now)),
-      })
-      cursor = asked.cursor
-      rows.push(asked)
-      // A commit is bounded; what a closed gate leaves over is passed at the next end or backfill.
-      if (rows.length >= 40) break
+    const cursor: Cursor = { ...loaded.cursor.item, backfill: [...queued, ...missing].sort((a, b) => a - b) }
+    if (cursor.open.length > 0) {
+      // One at a time: the first goes when what is open has ended.
+      await commit(world, [putCursor(world, cursor, loaded.cursor.version, now)])
+      return missing.length
     }
-    await commitAsked(call, loaded, cursor, rows)
-    return missing.length
+    const [nominal, ...rest] = cursor.backfill
+    const mark = markOf('backfill', world.ids.ulid(now))
+    const asked = decideAsked({ ...askedOf(call, loaded, cursor), trigger: 'backfill', nominal: nominal!, mark })
+    // A gate that stops the first would stop the others as well: its row says why, and no other follows.
+    await commitAsked(call, loaded, { ...asked.cursor, backfill: asked.put ? rest : [] }, asked)
+    return asked.put ? missing.length : 1
   })
 }
 

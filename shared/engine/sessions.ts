@@ -1,28 +1,25 @@
 import { bare } from '../domain/ids.ts'
-import type { Message } from '../domain/message.ts'
 import { Refused } from '../domain/refused.ts'
 import type { Cursor } from '../domain/schedule.ts'
-import { type Head, isGone, type Links, type Mode, noLinks, type Permission } from '../domain/session.ts'
-import type { Op, Stored } from '../ports/table.ts'
+import { type Head, isGone, type Mode, noLinks, type Permission } from '../domain/session.ts'
+import type { Op } from '../ports/table.ts'
 import { allAgents } from './agents.ts'
 import { type Call, retrying } from './call.ts'
+import { closeConversation } from './closing.ts'
 import { loadFront, withFresh } from './inbox.ts'
 import { type ById, type PageAsked, pageById } from './pages.ts'
 import { agentFor, assertAgentSessions, assertOpen, type FoundSession, openSession, sessionFor } from './reach.ts'
-import { type EndReason, endSchedule } from './schedule-ends.ts'
 import {
   type Agent,
   archivedOf,
+  commit,
   keys,
   putAgent,
   putHead,
-  putHistory,
-  putLinks,
   putSession,
   read,
   readAll,
   type SessionRow,
-  tokenOf,
 } from './store.ts'
 
 export interface SessionInput {
@@ -73,10 +70,11 @@ export async function createSession(call: Call, input: SessionInput): Promise<Se
   return await retrying(async () => {
     if (call.repeatable && (await read(world, keys.session(head.session))) !== null)
       return await viewSession(call, head.session)
-    await world.table.commit(
-      [putHead(world, head, 'absent', now), putSession(rowOf(head), 'absent'), ...(await mainOps(call, head))],
-      tokenOf('session', head.session),
-    )
+    await commit(world, [
+      putHead(world, head, 'absent', now),
+      putSession(rowOf(head), 'absent'),
+      ...(await mainOps(call, head)),
+    ])
     return await viewSession(call, head.session)
   })
 }
@@ -124,6 +122,7 @@ export function newHead(o: {
     createdAt: now,
     archivedAt: null,
     deletedAt: null,
+    closing: false,
   }
 }
 
@@ -206,7 +205,6 @@ export async function editSession(call: Call, id: string, patch: SessionPatch): 
   await changeHead(
     call,
     id,
-    'session-edit',
     (head) => ({ ...head, ...given }),
     async () => {
       if (patch.workerConnected === undefined) return []
@@ -221,100 +219,76 @@ export async function editSession(call: Call, id: string, patch: SessionPatch): 
 
 /** S2-20: the agent leaves or joins the conversation; while it is gone, runs post nothing and give it no turn. */
 export async function setLeft(call: Call, id: string, left: boolean): Promise<SessionView> {
-  await changeHead(call, id, left ? 'leave' : 'join', (head) => ({ ...head, left }))
+  await changeHead(call, id, (head) => ({ ...head, left }))
   return await viewSession(call, id)
 }
 
 async function changeHead(
   call: Call,
   id: string,
-  what: string,
   change: (head: Head) => Head,
   more: () => Promise<Op[]> = async () => [],
 ): Promise<FoundSession> {
   return await retrying(async () => {
     const found = await openSession(call, id)
-    await call.world.table.commit(
-      [putHead(call.world, change(found.head.item), found.head.version, call.now), ...(await more())],
-      tokenOf(what, id, found.head.version),
-    )
+    await commit(call.world, [
+      putHead(call.world, change(found.head.item), found.head.version, call.now),
+      ...(await more()),
+    ])
     return found
   })
 }
 
 /**
- * Archives a conversation: what fires in it and what it made ends, and what waits in it is dropped. The lists are emptied in
- * the commit that archives, so that a schedule made at the same moment meets a changed list and is refused.
- *
- * A crash after that commit leaves schedules that end at their next look: their conversation is not open.
+ * Archives a conversation: what fires in it and what it made ends, and what waits in it is dropped, before this answers. What
+ * is created at the same moment finds the head changed, looks again and is refused.
  */
 export async function archiveSession(call: Call, id: string): Promise<SessionView> {
-  await close(call, id, (head) => ({ ...head, archivedAt: call.now }), {
-    fires: 'session_archived',
-    made: 'creator_archived',
-  })
+  await close(call, id, (head) => ({ ...head, archivedAt: head.archivedAt ?? call.now, closing: true }))
   return await viewSession(call, id)
 }
 
 export async function deleteSession(call: Call, id: string): Promise<void> {
-  await close(call, id, (head) => ({ ...head, deletedAt: call.now }), {
-    fires: 'session_deleted',
-    made: 'creator_deleted',
-  })
+  await close(call, id, (head) => ({ ...head, deletedAt: call.now, closing: true }))
 }
 
-async function close(
-  call: Call,
-  id: string,
-  change: (head: Head) => Head,
-  reasons: { readonly fires: EndReason; readonly made: EndReason },
-): Promise<void> {
+async function close(call: Call, id: string, change: (head: Head) => Head): Promise<void> {
   const { world, now } = call
-  const links = await retrying(async () => {
+  const conv = await retrying(async () => {
     const found = await sessionFor(call, id)
     const { row, head } = found
     if (row.item.compactedInto !== null) assertOpen(found)
     const next = change(head.item)
-    if (isGone(head.item) && next.deletedAt === head.item.deletedAt) return noLinks
-    const stored = await read<Links>(world, keys.links(head.item.conv))
-    await world.table.commit(
-      [
-        putHead(world, next, head.version, now),
-        next.deletedAt === null
-          ? putSession({ ...row.item, archived: true, title: head.item.title }, row.version)
-          : { delete: keys.session(id), expect: row.version },
-        ...(await forgetMain(call, id)),
-        ...(stored === null ? [] : [putLinks(keys.links(head.item.conv), noLinks, stored.version)]),
-      ],
-      tokenOf('close', id, head.version),
-    )
-    return stored?.item ?? noLinks
+    // Archived already: only what a crash left over is still to be done.
+    if (head.item.archivedAt !== null && next.deletedAt === null) return head.item.conv
+    await commit(world, [
+      putHead(world, next, head.version, now),
+      next.deletedAt === null
+        ? putSession({ ...row.item, archived: true, title: head.item.title }, row.version)
+        : { delete: keys.session(id), expect: row.version },
+      ...(await forgetMain(call, found)),
+    ])
+    return head.item.conv
   })
-  for (const schedule of links.fires) await endSchedule(world, schedule, reasons.fires, now)
-  for (const schedule of links.made) await endSchedule(world, schedule, reasons.made, now)
-  await dropRows(call, bare(id))
+  await closeConversation(world, conv, now)
 }
 
-async function forgetMain(call: Call, id: string): Promise<Op[]> {
-  const { agent } = await sessionFor(call, id)
-  if (agent.mainSession !== id) return []
-  const stored = await agentFor(call, agent.id)
-  return [putAgent({ ...stored.item, mainSession: null }, stored.version)]
-}
-
-/** Messages that still wait when their conversation closes are dropped, page by page. */
-async function dropRows(call: Call, conv: string): Promise<void> {
-  for (;;) {
-    const { items } = await call.world.table.list(`C#${conv}`, { prefix: 'W#', limit: 40 })
-    if (items.length === 0) return
-    await call.world.table.commit(
-      (items as readonly Stored<unknown>[] as readonly Stored<Message>[]).flatMap((row): Op[] => [
-        { delete: row.key, expect: 'any' },
-        putHistory(conv, { ...row.item, status: 'dropped' }, call.now),
-      ]),
-      tokenOf('drop', conv, items[0]!.key[1]),
-    )
-  }
+/** The agent's next main session that is open takes the place of the one that closes. */
+async function forgetMain(call: Call, closing: FoundSession): Promise<Op[]> {
+  const id = closing.row.item.id
+  if (closing.agent.mainSession !== id) return []
+  const stored = await agentFor(call, closing.agent.id)
+  const open = await call.world.table.find('sessionsByAgent', closing.agent.id, { limit: 100 })
+  const rows = await readAll<SessionRow>(
+    call.world,
+    open.items.map((found) => found.key),
+  )
+  const heads = await readAll<Head>(
+    call.world,
+    rows.flatMap((row) => (row === null || row.item.id === id ? [] : [keys.head(row.item.conv)])),
+  )
+  const next = heads.find((head) => head?.item.main && !isGone(head.item))
+  return [putAgent({ ...stored.item, mainSession: next?.item.session ?? null }, stored.version)]
 }
 
 /** S0-58, S0-59: the conversation gets a new session. What hangs on it hangs on the conversation, so that nothing moves. */
@@ -330,15 +304,12 @@ export async function compactSession(call: Call, id: string): Promise<SessionVie
       const stored = await agentFor(call, agent.id)
       main.push(putAgent({ ...stored.item, mainSession: next }, stored.version))
     }
-    await world.table.commit(
-      [
-        putHead(world, after, head.version, now),
-        putSession({ ...row.item, compactedInto: next, archived: true, title: head.item.title }, row.version),
-        putSession({ ...rowOf(after), createdAt: now }, 'absent'),
-        ...main,
-      ],
-      tokenOf('compact', id),
-    )
+    await commit(world, [
+      putHead(world, after, head.version, now),
+      putSession({ ...row.item, compactedInto: next, archived: true, title: head.item.title }, row.version),
+      putSession({ ...rowOf(after), createdAt: now }, 'absent'),
+      ...main,
+    ])
     return await viewSession(call, next)
   })
 }
@@ -350,12 +321,10 @@ export async function forkSession(call: Call, id: string): Promise<SessionView> 
   return await retrying(async () => {
     if (call.repeatable && (await read(world, keys.session(session))) !== null) return await viewSession(call, session)
     const { head, agent } = await openSession(call, id)
+    await assertAgentSessions(call)
     const { title, main, parent, project, mode, permission } = head.item
     const fork = newHead({ session, agent, title, main, parent, forkedFrom: id, project, mode, permission, now })
-    await world.table.commit(
-      [putHead(world, fork, 'absent', now), putSession(rowOf(fork), 'absent')],
-      tokenOf('fork', session),
-    )
+    await commit(world, [putHead(world, fork, 'absent', now), putSession(rowOf(fork), 'absent')])
     return await viewSession(call, session)
   })
 }

@@ -2,7 +2,7 @@ import { bare, timePart } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { type Message, orderClass } from '../domain/message.ts'
 import type { Cursor, Definition, Run } from '../domain/schedule.ts'
-import { type Head, isGone, type Links } from '../domain/session.ts'
+import type { Head, Links } from '../domain/session.ts'
 import type { IndexEntries, Item, Key, Op, Stored, Version } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 
@@ -139,30 +139,48 @@ export const putDefinition = (definition: Definition): Op => ({
   expect: 'absent',
 })
 
+/** A definition goes with its schedule. */
+export const expireDefinition = (definition: Definition, now: number): Op => ({
+  put: keys.definition(definition.id, definition.gen),
+  item: asItem(definition),
+  expect: 'any',
+  ttl: ttlAfter(now),
+})
+
+/** What a decision read of a conversation must still hold: a session that was archived meanwhile takes nothing new. */
+export const headUnchanged = (head: Stored<Head>): Op => ({ check: head.key, expect: head.version })
+
 export const putRun = (run: Run, now: number): Op => ({
   put: keys.run(run.schedule, run.row),
   item: asItem(run),
   expect: 'absent',
-  ttl: ttlAfter(now),
+  // A prompt may wait longer than rows are kept: the row of one that is open stays until it has ended.
+  ...(run.outcome === 'fired' ? {} : { ttl: ttlAfter(now) }),
 })
 
 export const patchRun = (run: { schedule: string; row: string }, set: Partial<Run>): Op => ({
   patch: keys.run(run.schedule, run.row),
   set: set as Item,
   guards: [{ attr: 'id', is: 'present' }],
+  ...(set.endedAt == null ? {} : { ttl: ttlAfter(set.endedAt) }),
 })
 
-/** The lease index shows heads whose turn may have lapsed; others keep no place in it. */
+/** The lease index shows heads that have to be looked at: a turn may have lapsed, or a closing was cut off. */
 export function putHead(world: World, head: Head, expect: Version | 'absent', now: number): Op {
-  const leases = head.turn === null ? {} : { leases: [shardOf(world, head.conv), head.turn.leaseUntil] as const }
+  const lookAt = head.closing ? (head.deletedAt ?? head.archivedAt) : (head.turn?.leaseUntil ?? null)
+  const leases = lookAt === null ? {} : { leases: [shardOf(world, head.conv), lookAt] as const }
   return {
     put: keys.head(head.conv),
     item: asItem(head),
     expect,
     index: leases,
-    ...(isGone(head) ? { ttl: ttlAfter(now) } : {}),
+    ...(isForgotten(head) ? { ttl: ttlAfter(now) } : {}),
   }
 }
+
+/** Deleted conversations, and those that were made for one run, go with the ledger; an archived one stays. */
+const isForgotten = (head: Head): boolean =>
+  head.deletedAt !== null || (head.fresh !== null && head.archivedAt !== null)
 
 export const putLinks = (key: Key, links: Links, expect: Version | 'absent'): Op => ({
   put: key,
@@ -171,11 +189,12 @@ export const putLinks = (key: Key, links: Links, expect: Version | 'absent'): Op
 })
 
 /** Archived sessions leave the partition that an agent's claim walks, and stay listable. */
-export const putSession = (row: SessionRow, expect: Version | 'absent'): Op => ({
+export const putSession = (row: SessionRow, expect: Version | 'absent', ttl?: number): Op => ({
   put: keys.session(row.id),
   item: asItem(row),
   expect,
   index: { sessionsByAgent: [row.archived ? archivedOf(row.agent) : row.agent, row.id] },
+  ...(ttl === undefined ? {} : { ttl }),
 })
 export const archivedOf = (agent: string): string => `${agent}!archived`
 
@@ -199,5 +218,9 @@ export const putAgent = (agent: Agent, expect: Version | 'absent'): Op => ({
   index: agent.deletedAt === null ? { agents: ['all', agent.id] } : {},
 })
 
-/** A commit's token: names what is done, so that a repeat after a time-out is the same commit. */
-export const tokenOf = (what: string, ...parts: readonly (string | number)[]): string => `${what}:${parts.join(':')}`
+/**
+ * Commits with a token of its own. The token lets an adapter repeat this very attempt after a time-out; it must not follow from
+ * what the attempt read, or the second of two that read the same would be told that it is done.
+ */
+export const commit = (world: World, ops: readonly Op[]): Promise<(Stored | null)[]> =>
+  world.table.commit(ops, world.ids.token())

@@ -17,10 +17,11 @@ import {
 import { Conflict, type Stored } from '../ports/table.ts'
 import { type Call, retrying } from './call.ts'
 import { finish } from './finish.ts'
+import { hint, ringCancelled } from './fire.ts'
 import { type Candidate, type Front, loadFront, take, takeNotes, withFresh } from './inbox.ts'
 import { cancelReason, lapse } from './lapse.ts'
 import { agentFor, openSession } from './reach.ts'
-import { type Agent, asItem, keys, putHead, read, type TurnRow, tokenOf, ttlAfter } from './store.ts'
+import { type Agent, asItem, commit, keys, putHead, read, type TurnRow, ttlAfter } from './store.ts'
 
 export interface Claimed {
   /** Null when the message steers a turn that runs already. */
@@ -135,16 +136,13 @@ async function start(call: Call, front: Front, candidate: Candidate, options: Cl
     usd: null,
     endedAt: null,
   }
-  await world.table.commit(
-    [
-      putHead(world, next, head.version, now),
-      { put: keys.turn(id), item: asItem(row), expect: 'absent', ttl: ttlAfter(now) },
-      ...taken.ops,
-      ...takeNotes(head.item.conv, notes, now),
-    ],
-    tokenOf('claim', id),
-  )
-  await world.alarms.set({ kind: 'turn', id: head.item.conv }, now + leaseMs)
+  await commit(world, [
+    putHead(world, next, head.version, now),
+    { put: keys.turn(id), item: asItem(row), expect: 'absent', ttl: ttlAfter(now) },
+    ...taken.ops,
+    ...takeNotes(head.item.conv, notes, now),
+  ])
+  await hint(world, () => world.alarms.set({ kind: 'turn', id: head.item.conv }, now + leaseMs))
   return {
     turn: { id, session: head.item.session, leaseUntil: now + leaseMs, mode: head.item.mode },
     message: taken.message,
@@ -157,12 +155,13 @@ async function steerOne(call: Call, front: Front, turn: RunningTurn): Promise<Cl
   const { world, now } = call
   const candidate = front.waiting.find((waiting) => waiting.kind !== 'tick')
   if (candidate === undefined || turn.cancelled !== null || isGone(front.head.item)) return null
+  if (turn.runs.length >= limits.runsPerTurnMax) return null
   const taken = await take(world, front.head.item.conv, candidate, turn.id, now)
   const runs = taken.run === null ? turn.runs : [...turn.runs, taken.run]
-  await world.table.commit(
-    [putHead(world, { ...front.head.item, turn: { ...turn, runs } }, front.head.version, now), ...taken.ops],
-    tokenOf('steer', turn.id, front.head.version),
-  )
+  await commit(world, [
+    putHead(world, { ...front.head.item, turn: { ...turn, runs } }, front.head.version, now),
+    ...taken.ops,
+  ])
   return { turn: null, message: taken.message, notes: [] }
 }
 
@@ -181,10 +180,7 @@ export async function heartbeat(call: Call, turn: string): Promise<Beat> {
     const next: RunningTurn = { ...running, leaseUntil: Math.max(running.leaseUntil, now + running.leaseMs) }
     const steered = running.steerable && running.cancelled === null ? await steerAll(call, head, next) : null
     if (steered !== null) return steered
-    await world.table.commit(
-      [putHead(world, { ...head.item, turn: next }, head.version, now)],
-      tokenOf('beat', turn, head.version),
-    )
+    await commit(world, [putHead(world, { ...head.item, turn: next }, head.version, now)])
     return { leaseUntil: next.leaseUntil, cancelled: running.cancelled !== null, steer: [] }
   })
 }
@@ -192,15 +188,16 @@ export async function heartbeat(call: Call, turn: string): Promise<Beat> {
 async function steerAll(call: Call, head: Stored<Head>, turn: RunningTurn): Promise<Beat | null> {
   const { world, now } = call
   const front = await loadFront(world, head.item.conv)
-  const waiting = front?.waiting.filter((w) => w.kind !== 'tick').slice(0, limits.notesPerClaim) ?? []
+  const room = Math.min(limits.notesPerClaim, limits.runsPerTurnMax - turn.runs.length)
+  const waiting = front?.waiting.filter((w) => w.kind !== 'tick').slice(0, Math.max(0, room)) ?? []
   if (front === null || waiting.length === 0) return null
   if (front.head.version !== head.version) throw new Conflict(0, keys.head(head.item.conv))
   const taken = await Promise.all(waiting.map((candidate) => take(world, head.item.conv, candidate, turn.id, now)))
   const runs = [...turn.runs, ...taken.flatMap((t) => (t.run === null ? [] : [t.run]))]
-  await world.table.commit(
-    [putHead(world, { ...head.item, turn: { ...turn, runs } }, head.version, now), ...taken.flatMap((t) => t.ops)],
-    tokenOf('beat', turn.id, head.version),
-  )
+  await commit(world, [
+    putHead(world, { ...head.item, turn: { ...turn, runs } }, head.version, now),
+    ...taken.flatMap((t) => t.ops),
+  ])
   return { leaseUntil: turn.leaseUntil, cancelled: false, steer: taken.map((t) => t.message) }
 }
 
@@ -242,19 +239,12 @@ export async function cancelTurn(call: Call, turn: string): Promise<void> {
       throw new Refused('person_only', 'only a person may stop a turn; an agent ends its own')
     const running = runningTurn(head.item, turn, now)
     if (running.cancelled === null)
-      await world.table.commit(
-        [putHead(world, { ...head.item, turn: { ...running, cancelled: 'person' } }, head.version, now)],
-        tokenOf('cancel', turn, head.version),
-      )
+      await commit(world, [
+        putHead(world, { ...head.item, turn: { ...running, cancelled: 'person' } }, head.version, now),
+      ])
     return head.item
   })
-  await call.world.bell.ring(session.session, {
-    kind: 'cancelled',
-    session: session.session,
-    agent: session.agent,
-    id: turn,
-    message: null,
-  })
+  await ringCancelled(call.world, session)
 }
 
 /** @throws Refused `not_found`, or `turn_not_running` when its conversation is gone */

@@ -21,6 +21,8 @@ export interface Clock {
 export interface Ids {
   /** 26 characters of a ULID whose time is `at`; later calls sort later within one process. */
   ulid(at: number): string
+  /** Names one attempt at a commit: never the same twice, in no process. */
+  token(): string
   /** A secret of 256 random bits, base62 or base64url. */
   secret(): string
 }

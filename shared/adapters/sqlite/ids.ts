@@ -5,6 +5,8 @@ import type { Ids } from '../../ports/world.ts'
 export function openIds(): Ids {
   let last = 0
   let monotonic = monotonicFactory(fraction)
+  const process = randomBytes(12).toString('base64url')
+  let attempts = 0
   return {
     ulid(at) {
       // The factory would go on from its latest time where `at` goes back; the id's time has to be `at`.
@@ -12,6 +14,7 @@ export function openIds(): Ids {
       last = at
       return monotonic(at)
     },
+    token: () => `${process}.${++attempts}`,
     secret,
   }
 }

@@ -1,0 +1,125 @@
+import { disarmed, newRun, slotKey } from '../domain/due.ts'
+import type { Message } from '../domain/message.ts'
+import type { Cursor } from '../domain/schedule.ts'
+import { type Head, type Links, noLinks } from '../domain/session.ts'
+import type { Op, Stored } from '../ports/table.ts'
+import type { World } from '../ports/world.ts'
+import { retrying } from './call.ts'
+import { look } from './fire.ts'
+import { dropWaiting } from './inbox.ts'
+import { type Loaded, loadSchedules } from './load.ts'
+import { commit, expireDefinition, keys, putCursor, putHead, putHistory, putLinks, putRun, read } from './store.ts'
+
+export type EndReason =
+  | 'deleted'
+  | 'agent_deleted'
+  | 'session_archived'
+  | 'session_deleted'
+  | 'creator_archived'
+  | 'creator_deleted'
+
+/**
+ * Ends a schedule: no next time, and what waits of it leaves the inbox. A turn that runs goes on. Ending twice does nothing.
+ */
+export async function endSchedule(world: World, id: string, reason: EndReason, now: number): Promise<void> {
+  // A slot that came due before this call is decided first: the ledger leaves out no time of an active schedule.
+  await look(world, [id], now)
+  const emptied = await retrying(async () => {
+    const loaded = (await loadSchedules(world, [id]))[0] ?? null
+    if (loaded === null) return []
+    const { cursor } = loaded
+    const { item } = cursor
+    const over = item.status === 'ended'
+    const deleted = reason === 'deleted' || item.deleted
+    if (over && item.deleted === deleted && !item.open.some((run) => run.turn === null)) return []
+    const dropped = await dropWaiting(world, item, reason, now)
+    const slot = openSlot(loaded, reason, now)
+    const next: Cursor = {
+      ...disarmed(dropped.cursor, 'ended', over ? item.reason : reason),
+      covered: slot.covered,
+      backfill: [],
+      deleted,
+    }
+    await commit(world, [
+      putCursor(world, next, cursor.version, now),
+      expireDefinition(loaded.definition, now),
+      ...dropped.ops,
+      ...slot.ops,
+    ])
+    return dropped.emptied
+  })
+  for (const conv of emptied) await closeConversation(world, conv, now)
+}
+
+/**
+ * A nominal time that has passed but waits for its jitter is still a time of an active schedule: whoever stops it writes its
+ * row. A deleted agent's next run is written although it lies ahead (decision 25), so that the ledger says why it will not be.
+ */
+export function openSlot(
+  loaded: Loaded,
+  reason: string,
+  now: number,
+): { readonly ops: Op[]; readonly covered: number | null } {
+  const { cursor, definition } = loaded
+  const { nextAt, covered, status } = cursor.item
+  if (status !== 'active' || nextAt === null || (nextAt > now && reason !== 'agent_deleted'))
+    return { ops: [], covered }
+  const row = newRun(
+    { definition, cursor: cursor.item, now },
+    { trigger: 'slot', nominal: nextAt, row: slotKey(nextAt), outcome: 'skipped' },
+  )
+  return { ops: [putRun({ ...row, message: null, session: null, reason }, now)], covered: nextAt }
+}
+
+/**
+ * Ends everything that hangs on a conversation that was archived or deleted: schedules that fire in it, those it made, and
+ * what waits in it.
+ *
+ * Until all of it is done the head says `closing` and stands in the index of what is due, so that whoever looks next goes on
+ * where a crash cut it off. Doing it twice does nothing.
+ */
+export async function closeConversation(world: World, conv: string, now: number): Promise<void> {
+  const head = await read<Head>(world, keys.head(conv))
+  if (head === null || !head.item.closing) return
+  const deleted = head.item.deletedAt !== null
+  const links = (await read<Links>(world, keys.links(conv)))?.item ?? noLinks
+  for (const id of links.fires) await endSchedule(world, id, deleted ? 'session_deleted' : 'session_archived', now)
+  for (const id of links.made) await endSchedule(world, id, deleted ? 'creator_deleted' : 'creator_archived', now)
+  await dropFresh(world, head.item, deleted ? 'session_deleted' : 'session_archived', now)
+  await dropRows(world, conv, now)
+  await retrying(async () => {
+    const stored = await read<Head>(world, keys.head(conv))
+    const left = await read<Links>(world, keys.links(conv))
+    if (stored === null || !stored.item.closing) return
+    const emptied: Op[] = left === null ? [] : [putLinks(keys.links(conv), noLinks, left.version)]
+    await commit(world, [putHead(world, { ...stored.item, closing: false }, stored.version, now), ...emptied])
+  })
+}
+
+/** The prompt of a session that was made for it stands in its schedule's cursor: it must not wait there for ever. */
+async function dropFresh(world: World, head: Head, reason: string, now: number): Promise<void> {
+  const { fresh } = head
+  if (fresh === null) return
+  await retrying(async () => {
+    const cursor = await read<Cursor>(world, keys.cursor(fresh.schedule))
+    if (cursor === null || !cursor.item.open.some((run) => run.row === fresh.row && run.turn === null)) return
+    const dropped = await dropWaiting(world, cursor.item, reason, now, fresh.row)
+    await commit(world, [putCursor(world, dropped.cursor, cursor.version, now), ...dropped.ops])
+  })
+}
+
+/** Messages that still wait are dropped, page by page. */
+async function dropRows(world: World, conv: string, now: number): Promise<void> {
+  for (;;) {
+    const { items } = await world.table.list(`C#${conv}`, { prefix: 'W#', limit: 40 })
+    if (items.length === 0) return
+    const rows = items as readonly Stored<unknown>[] as readonly Stored<Message>[]
+    await commit(
+      world,
+      rows.flatMap((row): Op[] => [
+        { delete: row.key, expect: 'any' },
+        putHistory(conv, { ...row.item, status: 'dropped' }, now),
+      ]),
+    )
+  }
+}
