@@ -28,7 +28,12 @@ export interface Message {
   readonly id: string
   readonly kind: string
   readonly text: string
-  readonly origin?: { readonly schedule?: string | null; readonly run?: string | null } | null
+  readonly origin?: {
+    readonly agent?: string | null
+    readonly session?: string | null
+    readonly schedule?: string | null
+    readonly run?: string | null
+  } | null
   readonly status: string
   readonly replyTo: string | null
   readonly at: string

@@ -89,8 +89,7 @@ describe('schedule add', () => {
       '--pause-after-failures': '3',
       '--idempotency-key': 'once',
     }
-    const deliver = ['--deliver', 'telegram:1', '--deliver', 'telegram:2']
-    await call('schedule', 'add', 'x', '--prompt', 'y', ...Object.entries(flags).flat(), ...deliver)
+    await call('schedule', 'add', 'x', '--prompt', 'y', ...Object.entries(flags).flat())
     expect(sent()).toEqual({
       name: 'x',
       prompt: 'y',
@@ -105,7 +104,6 @@ describe('schedule add', () => {
       until: '2027-01-01T00:00Z',
       maxRuns: 9,
       pauseAfterFailures: 3,
-      deliver: ['telegram:1', 'telegram:2'],
     })
     expect(server.to('POST /v1/schedules')[0]?.headers['idempotency-key']).toBe('once')
   })
