@@ -17,7 +17,7 @@ export function cursorIn(text: string | undefined, shape: RegExp): string | null
 
 export const idShape = /^[a-z]{3}_[0-9A-Z]{26}$/
 export const rowShape = /^R#[0-9A-Z]{10}(#[a-z0-9A-Z]{1,20})?$/
-export const placeShape = /^[0-9A-Z]{10}#msg_[0-9A-Z]{26}$/
+export const placeShape = /^[0-9A-Z]{10}#[ab]#msg_[0-9A-Z]{26}$/
 
 export const list = <T>(
   items: readonly T[],

@@ -183,7 +183,9 @@ export async function targetOf(
     return { agent, head: acting === null ? null : (await openSession(call, acting.session)).head }
   }
   const agents = await allAgents(call)
-  if (agents.length === 1) return { agent: agents[0]!, head: null }
+  const own = agents.filter((agent) => agent.owner === caller.person)
+  const only = own.length === 1 ? own[0] : agents.length === 1 ? agents[0] : undefined
+  if (only !== undefined) return { agent: only, head: null }
   throw bodyFault(
     'agent',
     `expected "session" or "agent": this key can talk to ${agents.length} agents, and the schedule must say which one it wakes`,

@@ -23,7 +23,11 @@ export const keys = {
     `C#${conv}`,
     `W#${orderClass(m.kind)}#${timePart(m.at)}#${m.id}`,
   ],
-  history: (conv: string, m: Pick<Message, 'at' | 'id'>): Key => [`C#${conv}`, `M#${timePart(m.at)}#${m.id}`],
+  /** An answer stands below what it answers, also within one instant. */
+  history: (conv: string, m: Pick<Message, 'at' | 'id' | 'kind'>): Key => [
+    `C#${conv}`,
+    `M#${timePart(m.at)}#${m.kind === 'answer' ? 'b' : 'a'}#${m.id}`,
+  ],
   turn: (id: string): Key => [`T#${bare(id)}`, 'A'],
   cursor: (id: string): Key => [`S#${bare(id)}`, 'A'],
   definition: (id: string, gen: number): Key => [`S#${bare(id)}`, `D#${String(gen).padStart(6, '0')}`],

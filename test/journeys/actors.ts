@@ -63,7 +63,9 @@ export function create(rouse: RouseNode, body: Json, o: CallOptions = {}): Promi
 export async function schedule(rouse: RouseNode, body: Json, o: CallOptions = {}): Promise<Json> {
   const answer = await create(rouse, body, o)
   if (answer.status !== 201)
-    throw new Error(`POST /v1/schedules ${JSON.stringify(body)} answered ${answer.status} ${JSON.stringify(answer.body)}`)
+    throw new Error(
+      `POST /v1/schedules ${JSON.stringify(body)} answered ${answer.status} ${JSON.stringify(answer.body)}`,
+    )
   return answer.body
 }
 

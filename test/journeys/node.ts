@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 import { rouseProgram } from './bundle.ts'
 
 /**
@@ -36,6 +36,12 @@ export interface CallOptions {
 
 const startMsMax = 20_000
 
+/** Nodes that run now; a test run that breaks off takes them with it. */
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 export class RouseNode {
   url = ''
   key = ''
@@ -44,21 +50,23 @@ export class RouseNode {
   #said = ''
 
   /** Starts the node, or starts it again on the same folder. `clock` makes it stand still at that instant. */
-  async start(o: { readonly clock?: string; readonly env?: NodeJS.ProcessEnv } = {}): Promise<void> {
+  async start(o: { readonly clock?: string; readonly program?: string } = {}): Promise<void> {
     if (deployed !== null && o.clock === undefined) {
       this.url = deployed.url
       this.key = deployed.key
       return
     }
-    const program = await rouseProgram()
+    const program = o.program ?? (await rouseProgram())
     if (this.dir === '') this.dir = await mkdtemp(join(tmpdir(), 'rouse-journey-'))
     const port = await freePort()
     const argv = [program, 'serve', '--port', String(port), '--data', this.dir]
     if (o.clock !== undefined) argv.push('--clock', o.clock)
     // Another TZ than UTC, since the zone of the machine must never matter.
-    const env = { ...process.env, TZ: 'America/St_Johns', ...o.env }
+    const env = { ...process.env, TZ: 'America/St_Johns' }
     const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child = child
+    running.add(child)
+    child.once('exit', () => running.delete(child))
     this.#said = ''
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => {
@@ -132,6 +140,8 @@ export function onClock(subject: string, clock: string, tests: (rouse: RouseNode
   describe.skipIf(deployed !== null)(subject, () => {
     const rouse = new RouseNode()
     beforeAll(() => rouse.start({ clock }))
+    // What a test leaves behind would fire through all the days that the next ones move over.
+    afterEach(() => retire(rouse))
     afterAll(() => rouse.remove())
     tests(rouse)
   })
@@ -158,6 +168,14 @@ export function withOwnNodes(subject: string, tests: (make: () => RouseNode) => 
       return node
     })
   })
+}
+
+async function retire(rouse: RouseNode): Promise<void> {
+  for (;;) {
+    const { data } = await rouse.ok('GET', '/v1/schedules?status=active&limit=100')
+    if (data.length === 0) return
+    for (const { id } of data) await rouse.ok('DELETE', `/v1/schedules/${id}`)
+  }
 }
 
 function parsed(text: string): Json {

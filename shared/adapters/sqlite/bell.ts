@@ -1,6 +1,9 @@
 import type { Bell, Ears, Envelope, Listening } from '../../ports/world.ts'
 
-/** The bell of an embedded node: whoever serves a session waits in the same process. Carries nothing over a restart; the inbox does. */
+/**
+ * The bell of an embedded node: whoever serves a session waits in the same process. Carries nothing over a restart; the
+ * inbox does.
+ */
 export interface LocalBell extends Bell, Ears {
   /** Listens and waits in one. Only for those who need not look in between. */
   wait(queue: string, ms: number, signal?: AbortSignal): Promise<boolean>
@@ -21,7 +24,9 @@ class ProcessBell implements LocalBell {
 
   async ring(queue: string, envelope: Envelope): Promise<void> {
     for (const observer of this.#observers) observer(queue, envelope)
-    for (const listener of this.#listeners.get(queue) ?? []) listener.ring()
+    // In one process whoever waits for the session or for its agent hears the same bell as the queue.
+    for (const name of new Set([queue, envelope.session, envelope.agent]))
+      for (const listener of this.#listeners.get(name) ?? []) listener.ring()
   }
 
   listen(queue: string): Listening {
