@@ -69,7 +69,10 @@ const shapes: readonly Shape[] = [
 
 function wrongIn(field: string, shape: Shape): string | null {
   for (const item of field.split(',')) {
-    const wrong = wrongItem(item.toUpperCase(), shape)
+    const wrong = wrongItem(
+      item.replace(/[a-z]/g, (letter) => letter.toUpperCase()),
+      shape,
+    )
     if (wrong !== null) return wrong
   }
   return null

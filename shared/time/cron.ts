@@ -8,7 +8,7 @@ import type { WallMs, WallRule } from './types.ts'
 
 /**
  * A cron of five fields, as Vixie reads it (decision 2). Minutes are two words of bits, everything else one.
- * Source: cron 4.1 entry.c. Differs: `@daily` and its like are refused, and what Vixie lets pass by accident too.
+ * Source: cron 4.1 entry.c. Differs: `@daily` and its like are refused, and so are steps on a single value (`1/2`), which Vixie ignores.
  */
 export class CronRule implements WallRule {
   readonly fields: CronFields

@@ -25,7 +25,9 @@ export function notesFor(spec: Spec, from: Instant, occurrences: Occurrence[]): 
   for (const change of changes(zone, from, end)) {
     const named = namedIn(spec, change)
     if (named.length === 0) continue
-    const note = change.isGap ? gapNote(zone, change, { named, shown }) : foldNote({ spec, zone, change, named, shown })
+    const note = change.isGap
+      ? gapNote(zone, change, { named, shown })
+      : foldNote({ spec, zone, change, named, shown, from })
     if (note !== null) notes.push(note)
   }
   return notes
@@ -70,9 +72,16 @@ function gapNote(zone: Zone, change: Change, o: { named: WallMs[]; shown: Set<In
   return `${what}, where the clock goes forward from ${limits(change)}: ${runs} at ${clock(change.high)} (${offsetText(change.offset)}).`
 }
 
-function foldNote(o: { spec: Spec; zone: Zone; change: Change; named: WallMs[]; shown: Set<Instant> }): string | null {
+function foldNote(o: {
+  spec: Spec
+  zone: Zone
+  change: Change
+  named: WallMs[]
+  shown: Set<Instant>
+  from: Instant
+}): string | null {
   const { zone, change, named } = o
-  const pause = pauseNote(o.spec, zone, change)
+  const pause = pauseNote(o.spec, zone, { change, from: o.from })
   if (pause !== null) return pause
   if (!named.some((wall) => o.shown.has(wall - change.before))) return null
   const what = `${subject(named, change)} ${named.length === 1 ? 'comes' : 'come'} twice in ${zone.name}`
@@ -81,12 +90,13 @@ function foldNote(o: { spec: Spec; zone: Zone; change: Change; named: WallMs[]; 
 }
 
 /** Where a rule runs at least as often as the clock goes back, it stands still for that long more. */
-function pauseNote(spec: Spec, zone: Zone, change: Change): string | null {
+function pauseNote(spec: Spec, zone: Zone, o: { change: Change; from: Instant }): string | null {
+  const { change, from } = o
   if (spec.kind === 'at' || spec.kind === 'every') return null
   const recurrence = compile(spec)
   const last = recurrence.last(change.at - dayMs, change.at - 1)
   const next = recurrence.next(change.at - 1)
-  if (last === null || next === null) return null
+  if (last === null || next === null || next.at <= from) return null
   const shift = change.high - change.low
   const usual = next.at - last.at - shift
   if (usual > shift || next.at < change.at + shift) return null

@@ -1,30 +1,29 @@
-/** Values kept by key up to a number, the least recently used forgotten first. */
+/**
+ * Values kept by key up to a number; what has not been used for long is forgotten.
+ * Two generations instead of an order: a map from which the oldest is deleted again and again walks over its own holes.
+ */
 export class Remembered<V> {
-  private readonly max: number
-  private readonly kept = new Map<string, V>()
+  private readonly half: number
+  private young = new Map<string, V>()
+  private old = new Map<string, V>()
 
   constructor(max: number) {
-    this.max = max
+    this.half = Math.ceil(max / 2)
   }
 
   get(key: string): V | undefined {
-    const value = this.kept.get(key)
-    if (value === undefined) return undefined
-    // A map keeps the order of insertion: what is used goes to its end. Only when full, since order matters only then.
-    if (this.kept.size >= this.max) {
-      this.kept.delete(key)
-      this.kept.set(key, value)
-    }
-    return value
+    const value = this.young.get(key)
+    if (value !== undefined) return value
+    const before = this.old.get(key)
+    if (before !== undefined) this.set(key, before)
+    return before
   }
 
   set(key: string, value: V): void {
-    if (this.kept.size >= this.max && !this.kept.has(key)) {
-      for (const oldest of this.kept.keys()) {
-        this.kept.delete(oldest)
-        break
-      }
+    if (this.young.size >= this.half) {
+      this.old = this.young
+      this.young = new Map()
     }
-    this.kept.set(key, value)
+    this.young.set(key, value)
   }
 }

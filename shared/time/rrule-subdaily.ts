@@ -71,8 +71,10 @@ export class SubDaily implements Rrule {
     const firstDay = Math.floor(from / 86_400)
     const endDay = Math.floor(end / 86_400)
     let periods = 0
-    for (let day = this.days.next(firstDay, endDay - 1); day !== noDay; day = this.days.next(day + 1, endDay - 1))
+    for (let day = this.days.next(firstDay, endDay - 1); day !== noDay; day = this.days.next(day + 1, endDay - 1)) {
+      this.steps++
       periods += this.periodsOn(day)
+    }
     const period = Math.floor(end / this.unit) * this.unit
     if (this.days.has(endDay)) periods += this.periodsBetween(endDay * 86_400, period)
     const isIn = period !== end && this.nextPeriod(period, endDay) === period
@@ -135,8 +137,7 @@ export class SubDaily implements Rrule {
   }
 
   private align(from: number): number {
-    const over = modulo(from - this.base, this.stride)
-    return over === 0 ? from : from + this.stride - over
+    return this.base + Math.ceil((from - this.base) / this.stride) * this.stride
   }
 
   /** Aligned seconds of a day share a remainder by gcd(stride, day): without an allowed one of that remainder they never meet. */

@@ -1,10 +1,11 @@
 import { bitsOf } from './bits.ts'
 import { dayMs, dayNumber, modulo, packedDate } from './calendar.ts'
 import { type Days, noDay } from './days.ts'
-import { horizonDays, latestInstant, walkStepsMax } from './limits.ts'
+import { latestInstant, walkStepsMax } from './limits.ts'
 import { RruleDays, weekBegin } from './rrule-days.ts'
 import { SubDaily } from './rrule-subdaily.ts'
 import type { RruleParts } from './rrule-text.ts'
+import { lastOf } from './search.ts'
 import { countTimes, Grid, Listed, pick, type Times } from './times.ts'
 import type { Instant, Rrule, WallMs } from './types.ts'
 import { SpecInvalid } from './types.ts'
@@ -30,25 +31,36 @@ export function rruleRule(parts: RruleParts, start: WallMs): Rrule {
 
 /**
  * Turns COUNT into the instant of the last occurrence. Occurrences that a gap collapses count each (decision 3).
+ * Counts stretches, each twice as long while they hold too few, then halves: no occurrence is walked to.
  *
+ * @returns  the end of time for a COUNT that is not reached in it
  * @throws SpecInvalid  when the rule hits so rarely that counting would take too long
  */
 export function lastByCount(rule: Rrule, o: { start: WallMs; count: number; zone: Zone }): Instant {
   const enough = rule.steps + walkStepsMax
-  let last = o.start - 1
+  let missing = o.count
   let from = o.start
-  for (let n = 0; n < o.count; n++) {
-    const wall = rule.next(from, Math.min(from + horizonDays * dayMs, latestInstant))
-    if (wall === Infinity) break
+  let isShort = true
+  for (let span = dayMs; from <= latestInstant; ) {
+    const to = Math.min(from + span - 1000, latestInstant)
+    const held = rule.count(from, to)
+    if (held === missing) return o.zone.instantOf(lastOf(rule, from, to))
+    if (held < missing) {
+      missing -= held
+      from += span
+      // 22 years at most, so that the budget is looked at before a stretch has cost much more than it.
+      if (isShort) span = Math.min(span * 2, 8192 * dayMs)
+    } else {
+      isShort = false
+      span = Math.max(1000, Math.floor(span / 2000) * 1000)
+    }
     if (rule.steps > enough)
       throw new SpecInvalid(
         'rrule',
         `COUNT=${o.count} reaches too far for a rule that matches this rarely. Write UNTIL instead.`,
       )
-    last = wall
-    from = wall + 1000
   }
-  return o.zone.instantOf(last)
+  return latestInstant
 }
 
 function timesOf(p: RruleParts, inDay: number): Grid {
@@ -201,6 +213,7 @@ class Picked implements Rrule {
   private first = 0
   private last = -1
   private picked = new Listed([])
+  private readonly sizes: (number | undefined)[] = []
 
   constructor(o: { periods: Periods; days: Days; times: Times; positions: readonly number[] }) {
     this.periods = o.periods
@@ -231,20 +244,31 @@ class Picked implements Rrule {
     let n = 0
     const first = Math.ceil(from / 1000)
     const end = Math.floor(to / 1000) + 1
-    for (
-      let day = this.periods.align(Math.floor(first / 86_400));
-      day * 86_400 < end;
-      day = this.periods.align(this.last + 1)
-    ) {
-      this.load(day)
-      n += Math.max(0, this.picked.rank(end) - this.picked.rank(first))
+    let day = this.periods.align(Math.floor(first / 86_400))
+    while (day * 86_400 < end) {
+      const [begin, last] = this.periods.around(day)
+      if (begin * 86_400 >= first && (last + 1) * 86_400 <= end) n += this.sizeOf(begin, last)
+      else {
+        this.load(day)
+        n += Math.max(0, this.picked.rank(end) - this.picked.rank(first))
+      }
+      day = this.periods.align(last + 1)
     }
     return n
   }
 
+  /** How many are picked in a whole period, which its number of days tells. */
+  private sizeOf(begin: number, last: number): number {
+    this.steps++
+    const days = this.days.count(begin, last)
+    this.sizes[days] ??= pick({ size: days * this.times.size, nth: (rank) => rank }, this.positions).size
+    return this.sizes[days]
+  }
+
   private load(day: number): void {
     if (day >= this.first && day <= this.last) return
-    this.steps++
+    // Listing a period costs some ten steps of a search.
+    this.steps += 10
     ;[this.first, this.last] = this.periods.around(day)
     const days: number[] = []
     for (let d = this.days.next(this.first, this.last); d !== noDay; d = this.days.next(d + 1, this.last)) days.push(d)

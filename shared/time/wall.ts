@@ -53,7 +53,10 @@ export function dayOf(at: Instant, tz: string): { from: Instant; to: Instant; da
 function wallMsOf(w: Wall): WallMs {
   const second = w.second ?? 0
   const ms = w.ms ?? 0
-  const isDate = within(w.year, 1, 9999) && within(w.month, 1, 12) && within(w.day, 1, monthLength(w.year, w.month))
+  const isDate =
+    within(w.year, 1, 9999) &&
+    within(w.month, 1, 12) &&
+    within(w.day, 1, w.day < 29 ? 28 : monthLength(w.year, w.month))
   const isTime = within(w.hour, 0, 23) && within(w.minute, 0, 59) && within(second, 0, 59) && within(ms, 0, 999)
   if (!isDate || !isTime)
     throw new SpecInvalid(

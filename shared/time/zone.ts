@@ -89,7 +89,7 @@ export class Zone {
   occurrence(wall: WallMs): Occurrence {
     const last = this.segment
     if (wall >= last.wallSafe && wall < last.wallEnd) return { at: wall - last.offset, adjusted: null }
-    const guess = this.segmentAt(wall - last.offset)
+    const guess = this.seek(wall - last.offset)
     if (wall >= guess.wallSafe && wall < guess.wallEnd) return { at: wall - guess.offset, adjusted: null }
     const at = this.instantOf(wall)
     return { at, adjusted: this.adjusted(wall, at) }
@@ -134,10 +134,10 @@ export class Zone {
 
   private seek(at: Instant): Segment {
     const all = this.bucket(Math.floor(at / bucketMs))
-    let i = 0
-    while (at >= all[i]!.to && i < all.length - 1) i++
-    this.segment = all[i]!
-    return all[i]!
+    let found = all[0]!
+    for (let i = 1; i < all.length && at >= found.to; i++) found = all[i]!
+    this.segment = found
+    return found
   }
 
   private bucket(index: number): Segment[] {
@@ -207,11 +207,16 @@ export class Zone {
 
 /** Zones are few, and each is asked for all the time. */
 const zones = new Map<string, Zone>()
+let latest: Zone | undefined
 
 /** @throws SpecInvalid  at 'tz' */
 export function zoneOf(name: string): Zone {
+  if (name === latest?.name) return latest
   const known = zones.get(name)
-  if (known !== undefined) return known
+  if (known !== undefined) {
+    latest = known
+    return known
+  }
   const canonical = requireZoneName(name)
   let zone = zones.get(canonical)
   if (zone === undefined) {
