@@ -238,9 +238,11 @@ const options = (body: z.output<typeof schemas.claim>): ClaimOptions => ({
 })
 
 /** Cut where it must be stored in one item, and it says so. An empty text is none. */
-function clipped(text: string | null, max: number): string | null {
-  if (text === null || text === '') return null
-  return text.length <= max ? text : `${text.slice(0, max)}\n[cut here: ${text.length} characters in all]`
+function clipped(given: string | null, max: number): string | null {
+  if (given === null || given === '') return null
+  const text = given.length <= max ? given : `${given.slice(0, max)}\n[cut here: ${given.length} characters in all]`
+  // A terminal's control characters say nothing to a reader, and six bytes each would burst the item they are stored in.
+  return text.toWellFormed().replace(/[^\P{Cc}\t\n\r]/gu, '\uFFFD')
 }
 
 async function claimed(
@@ -268,9 +270,10 @@ async function held<T>(
   const until = performance.now() + (seconds ?? 0) * 1000
   for (;;) {
     const left = until - performance.now()
-    if (left <= 0 || !(await ears.rung(left, waiting.gone))) return null
-    if (waiting.gone.aborted) return null
+    const rung = left > 0 && (await ears.rung(left, waiting.gone))
+    if (waiting.gone.aborted || (left <= 0 && seconds === undefined)) return null
+    // Not everything that frees a message rings: the last look is at the end of the wait.
     const found = await look()
-    if (found !== null) return found
+    if (found !== null || !rung) return found
   }
 }

@@ -75,8 +75,10 @@ export function mergeTime(old: TimeFields, patch: TimePatch): TimeFields {
 
 /** Parses and checks a time. @throws Refused `schedule_invalid`; `schedule_interval_invalid` for a negative interval */
 export function specOf(fields: TimeFields, now: number): Spec {
-  if (typeof fields.every === 'number' && fields.every < 0)
-    throw intervalFault('prompt', fields.every * limits.minuteMs)
+  const { every } = fields
+  // Nothing, and less than nothing, is a length too, only none that may be.
+  if (typeof every === 'number' && every <= 0) throw intervalFault('prompt', every * limits.minuteMs)
+  if (typeof every === 'string' && parseDuration(every) === 0) throw intervalFault('prompt', 0)
   try {
     return parseSpec(fields, now)
   } catch (error) {

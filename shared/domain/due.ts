@@ -163,12 +163,58 @@ function settle(look: Look, made: Made): Advance {
   const fired = made.rows.some((row) => row.outcome === 'fired')
   const fires = cursor.fires + (fired ? 1 : 0)
   after = { ...after, fires, covered: made.covered }
-  if (made.ends !== null) after = disarmed(after, 'ended', made.ends)
-  else if (definition.maxRuns !== null && fires >= definition.maxRuns) after = disarmed(after, 'done', null)
-  else if (made.next === null) after = disarmed(after, 'done', null)
-  else if (isWornOut(definition, after.failures)) after = disarmed(after, 'paused', 'failures')
-  else after = armed(after, definition, recurrence, made.next)
-  return { kind: 'advance', cursor: after, rows: made.rows, put: null, cancel: [] }
+  const stop = stopOf(definition, made, after)
+  if (stop === null)
+    return {
+      kind: 'advance',
+      cursor: armed(after, definition, recurrence, made.next!),
+      rows: made.rows,
+      put: null,
+      cancel: [],
+    }
+  // The latest slot may still wait for its jitter when the schedule stops: it has passed, and has a row like any other.
+  const covered = cover({ ...look, cursor: { ...after, nextAt: made.next } }, stop.reason ?? 'max_runs')
+  return {
+    kind: 'advance',
+    cursor: disarmed(covered.cursor, stop.status, stop.reason),
+    rows: [...made.rows, ...covered.rows],
+    put: null,
+    cancel: [],
+  }
+}
+
+/** Why a schedule is not armed again; null: it is. */
+function stopOf(
+  definition: Definition,
+  made: Made,
+  after: Cursor,
+): { readonly status: 'ended' | 'done' | 'paused'; readonly reason: string | null } | null {
+  if (made.ends !== null) return { status: 'ended', reason: made.ends }
+  if (made.next === null || (definition.maxRuns !== null && after.fires >= definition.maxRuns))
+    return { status: 'done', reason: null }
+  return isWornOut(definition, after.failures) ? { status: 'paused', reason: 'failures' } : null
+}
+
+/**
+ * The row for nominal times that have passed while the schedule was active and have none: they wait for their jitter, or nobody
+ * has looked yet. Whoever stops or changes a schedule covers them first; a whole stretch is one row, counted.
+ *
+ * @param ahead  also the next time that lies ahead: decision 25, so that the ledger says why it will not be
+ */
+export function cover(
+  o: Pick<Look, 'cursor' | 'definition' | 'recurrence' | 'now'>,
+  reason: string,
+  ahead = false,
+): { readonly cursor: Cursor; readonly rows: readonly Run[] } {
+  const { cursor, definition, recurrence, now } = o
+  const first = cursor.nextAt
+  if (cursor.status !== 'active' || first === null || (first > now && !ahead)) return { cursor, rows: [] }
+  const upTo = Math.min(now, definition.until ?? now)
+  const latest = recurrence.last(first - 1, upTo)?.at ?? first
+  const due = latest === first ? 1 : recurrence.count(first - 1, latest)
+  const row = stretchRow(o, { first, latest, due, outcome: 'skipped', reason })
+  const shown = due === 1 ? { ...row, missedFrom: null, missed: 0 } : row
+  return { cursor: { ...counted(cursor, shown), covered: latest }, rows: [shown] }
 }
 
 /** The cursor with a new row's outcome in its counts, and among the open runs when its message was put. */
@@ -214,7 +260,10 @@ function slotRow(look: Look, s: Stretch & { readonly late: boolean }): Run {
   })
 }
 
-const stretchRow = (look: Look, s: Stretch & { readonly outcome: Outcome; readonly reason: string }): Run => ({
+const stretchRow = (
+  look: Pick<Look, 'cursor' | 'definition' | 'now'>,
+  s: Stretch & { readonly outcome: Outcome; readonly reason: string },
+): Run => ({
   ...newRun(look, {
     trigger: 'slot',
     nominal: s.latest,

@@ -1,5 +1,6 @@
-import { disarmed, isWornOut } from './due.ts'
-import type { Cursor, Definition, OpenRun, Result } from './schedule.ts'
+import type { Instant, Recurrence } from '../time/index.ts'
+import { cover, disarmed, isWornOut } from './due.ts'
+import type { Cursor, Definition, OpenRun, Result, Run } from './schedule.ts'
 
 /** What the end of a turn does to the schedule whose message it worked on. */
 export interface EndedRun {
@@ -8,19 +9,23 @@ export interface EndedRun {
   readonly run: OpenRun | null
   /** `onUnknown: retry`: the message is put once more. */
   readonly retry: boolean
+  /** Times that had passed when it was paused. */
+  readonly rows: readonly Run[]
 }
 
 /** Takes the run out of what is open, counts its result, and pauses a schedule that failed too often in a row (decision 22). */
 export function decideEnded(o: {
   readonly cursor: Cursor
   readonly definition: Definition
+  readonly recurrence: Recurrence
+  readonly now: Instant
   readonly row: string
   readonly result: Result
   /** True when the row was itself the second try. */
   readonly isRetry: boolean
 }): EndedRun {
   const run = o.cursor.open.find((r) => r.row === o.row) ?? null
-  if (run === null) return { cursor: o.cursor, run: null, retry: false }
+  if (run === null) return { cursor: o.cursor, run: null, retry: false, rows: [] }
   const failed = o.result === 'failed' || o.result === 'unknown'
   const good = o.result === 'ok' || o.result === 'nothing_to_do'
   const retry = o.result === 'unknown' && o.definition.onUnknown === 'retry' && !o.isRetry
@@ -35,6 +40,7 @@ export function decideEnded(o: {
       failed: o.cursor.counts.failed + (failed ? 1 : 0),
     },
   }
-  const wornOut = cursor.status === 'active' && isWornOut(o.definition, failures)
-  return { cursor: wornOut ? disarmed(cursor, 'paused', 'failures') : cursor, run, retry }
+  if (cursor.status !== 'active' || !isWornOut(o.definition, failures)) return { cursor, run, retry, rows: [] }
+  const covered = cover({ ...o, cursor }, 'failures')
+  return { cursor: disarmed(covered.cursor, 'paused', 'failures'), run, retry, rows: covered.rows }
 }

@@ -22,7 +22,7 @@ export const limits = {
   openRunsMax: 20,
   nameCharsMax: 120,
   /** A turn's end writes one row and one cursor for each run that steered it, in one commit. */
-  runsPerTurnMax: 20,
+  runsPerTurnMax: 15,
   /** A body is 64 KB at most; what is left holds the other fields. */
   promptCharsMax: 60_000,
   noteCharsMax: 2_000,

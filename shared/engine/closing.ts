@@ -1,4 +1,4 @@
-import { disarmed, newRun, slotKey } from '../domain/due.ts'
+import { cover, disarmed } from '../domain/due.ts'
 import type { Message } from '../domain/message.ts'
 import type { Cursor } from '../domain/schedule.ts'
 import { type Head, type Links, noLinks } from '../domain/session.ts'
@@ -7,7 +7,7 @@ import type { World } from '../ports/world.ts'
 import { retrying } from './call.ts'
 import { look } from './fire.ts'
 import { dropWaiting } from './inbox.ts'
-import { type Loaded, loadSchedules } from './load.ts'
+import { loadSchedules } from './load.ts'
 import { commit, expireDefinition, keys, putCursor, putHead, putHistory, putLinks, putRun, read } from './store.ts'
 
 export type EndReason =
@@ -33,10 +33,9 @@ export async function endSchedule(world: World, id: string, reason: EndReason, n
     const deleted = reason === 'deleted' || item.deleted
     if (over && item.deleted === deleted && !item.open.some((run) => run.turn === null)) return []
     const dropped = await dropWaiting(world, item, reason, now)
-    const slot = openSlot(loaded, reason, now)
+    const covered = cover({ ...loaded, cursor: dropped.cursor, now }, reason, reason === 'agent_deleted')
     const next: Cursor = {
-      ...disarmed(dropped.cursor, 'ended', over ? item.reason : reason),
-      covered: slot.covered,
+      ...disarmed(covered.cursor, 'ended', over ? item.reason : reason),
       backfill: [],
       deleted,
     }
@@ -44,31 +43,11 @@ export async function endSchedule(world: World, id: string, reason: EndReason, n
       putCursor(world, next, cursor.version, now),
       expireDefinition(loaded.definition, now),
       ...dropped.ops,
-      ...slot.ops,
+      ...covered.rows.map((row) => putRun(row, now)),
     ])
     return dropped.emptied
   })
   for (const conv of emptied) await closeConversation(world, conv, now)
-}
-
-/**
- * A nominal time that has passed but waits for its jitter is still a time of an active schedule: whoever stops it writes its
- * row. A deleted agent's next run is written although it lies ahead (decision 25), so that the ledger says why it will not be.
- */
-export function openSlot(
-  loaded: Loaded,
-  reason: string,
-  now: number,
-): { readonly ops: Op[]; readonly covered: number | null } {
-  const { cursor, definition } = loaded
-  const { nextAt, covered, status } = cursor.item
-  if (status !== 'active' || nextAt === null || (nextAt > now && reason !== 'agent_deleted'))
-    return { ops: [], covered }
-  const row = newRun(
-    { definition, cursor: cursor.item, now },
-    { trigger: 'slot', nominal: nextAt, row: slotKey(nextAt), outcome: 'skipped' },
-  )
-  return { ops: [putRun({ ...row, message: null, session: null, reason }, now)], covered: nextAt }
 }
 
 /**

@@ -95,7 +95,7 @@ async function quarantine(world: World, ids: readonly string[]): Promise<void> {
       ...(typeof createdBy === 'string' ? { schedulesByMaker: [createdBy, id] as const } : {}),
     }
     await setAside(world, keys.cursor(id), index, 'id')
-    world.log('error', 'schedule quarantined: it fires no more until it is edited', { schedule: id })
+    world.log('error', 'schedule quarantined: it fires no more; its stored item has to be mended', { schedule: id })
   }
 }
 

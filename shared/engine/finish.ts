@@ -149,11 +149,14 @@ function endRuns(
       const ended = decideEnded({
         cursor,
         definition: loaded.definition,
+        recurrence: loaded.recurrence,
+        now,
         row,
         result: ending.result,
         isRetry: isRetryRow(row),
       })
       cursor = ended.cursor
+      ops.push(...ended.rows.map((covered) => putRun(covered, now)))
       ops.push(
         patchRun(
           { schedule: cursor.id, row },

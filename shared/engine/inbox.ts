@@ -29,10 +29,16 @@ export interface Front {
   readonly notes: readonly Stored<Message>[]
 }
 
-export type Candidate = Placed & { readonly kind: MessageKind; readonly at: number; readonly id: string }
+export type Candidate = Placed & {
+  readonly kind: MessageKind
+  readonly at: number
+  readonly id: string
+  /** Decision 12: unless runs may overlap, a fresh session's prompt is handed out when the run before it has ended. */
+  readonly held: boolean
+}
 type Placed =
   | { readonly from: 'row'; readonly row: Stored<Message> }
-  | { readonly from: 'schedule'; readonly cursor: Stored<Cursor>; readonly open: OpenRun }
+  | { readonly from: 'schedule'; readonly cursor: Stored<Cursor>; readonly open: OpenRun; readonly message: Message }
 
 /** Notes sort behind everything that can be claimed, so that one page of rows holds what comes next. */
 const rowsPerLook = 200
@@ -48,56 +54,58 @@ export async function loadFront(world: World, conv: string): Promise<Front | nul
   if (head === null) return null
   const fires = (links?.item ?? noLinks).fires
   const cursors = (await readAll<Cursor>(world, fires.map(keys.cursor))).filter((c): c is Stored<Cursor> => c !== null)
+  const messages = rows.items as readonly Stored<unknown>[] as readonly Stored<Message>[]
+  const waiting: Candidate[] = [
+    ...messages.flatMap((row) => (row.item.kind === 'note' ? [] : [rowCandidate(row)])),
+    ...(await scheduleCandidates(world, conv, cursors, head.item)),
+  ]
   return {
     head,
     links,
     cursors,
-    ...sorted(head.item.conv, cursors, rows.items as readonly Stored<unknown>[] as readonly Stored<Message>[]),
+    waiting: waiting.sort(inboxOrder),
+    notes: messages.filter((row) => row.item.kind === 'note'),
   }
 }
 
-function sorted(
+const rowCandidate = (row: Stored<Message>): Candidate => {
+  const { kind, at, id } = row.item
+  return { from: 'row', row, kind, at, id, held: false }
+}
+
+/**
+ * Prompts that wait in cursors: of schedules that fire here, and of the one that made this session for its run.
+ *
+ * One whose definition is gone is left out and named in the log: it must not keep what stands behind it.
+ */
+async function scheduleCandidates(
+  world: World,
   conv: string,
   cursors: readonly Stored<Cursor>[],
-  rows: readonly Stored<Message>[],
-): Pick<Front, 'waiting' | 'notes'> {
-  const waiting: Candidate[] = []
-  const notes: Stored<Message>[] = []
-  for (const row of rows) {
-    const { kind, at, id } = row.item
-    if (kind === 'note') notes.push(row)
-    else waiting.push({ from: 'row', row, kind, at, id })
-  }
+  head: Head,
+): Promise<Candidate[]> {
+  const found: { cursor: Stored<Cursor>; open: OpenRun; held: boolean }[] = []
   for (const cursor of cursors) {
     // A schedule that was moved away fires elsewhere, though its id may still stand in these links.
     if (cursor.item.conv !== conv) continue
     const open = cursor.item.open.find((run) => run.turn === null)
-    if (open !== undefined)
-      waiting.push({
-        from: 'schedule',
-        cursor,
-        open,
-        kind: 'schedule',
-        at: open.at,
-        id: openIds(cursor.item.id, open).message,
-      })
+    if (open !== undefined) found.push({ cursor, open, held: false })
   }
-  waiting.sort(inboxOrder)
-  return { waiting, notes }
-}
-
-/** A fresh session's one message stands in the cursor of the schedule that made it. */
-export async function withFresh(world: World, front: Front): Promise<Front> {
-  const { fresh } = front.head.item
-  if (fresh === null || front.head.item.turn !== null) return front
-  const cursor = await read<Cursor>(world, keys.cursor(fresh.schedule))
-  const open = cursor?.item.open.find((run) => run.row === fresh.row && run.turn === null)
-  if (cursor === null || open === undefined) return front
-  // Decision 12: unless runs may overlap, the next is handed out when the one before it has ended.
-  if (cursor.item.serial && cursor.item.open.some((run) => run.turn !== null)) return front
-  const message = openIds(fresh.schedule, open).message
-  const candidate: Candidate = { from: 'schedule', cursor, open, kind: 'schedule', at: open.at, id: message }
-  return { ...front, waiting: [...front.waiting, candidate].sort(inboxOrder) }
+  const { fresh } = head
+  if (fresh !== null && head.turn === null) {
+    const cursor = await read<Cursor>(world, keys.cursor(fresh.schedule))
+    const open = cursor?.item.open.find((run) => run.row === fresh.row && run.turn === null)
+    if (cursor !== null && open !== undefined)
+      found.push({ cursor, open, held: cursor.item.serial && cursor.item.open.some((run) => run.turn !== null) })
+  }
+  const messages = await Promise.all(found.map(({ cursor, open }) => scheduleMessage(world, cursor.item, open)))
+  return found.flatMap(({ cursor, open, held }, i): Candidate[] => {
+    const message = messages[i] ?? null
+    if (message !== null)
+      return [{ from: 'schedule', cursor, open, message, kind: 'schedule', at: open.at, id: message.id, held }]
+    world.log('error', 'prompt left out: its definition is gone', { schedule: cursor.item.id, row: open.row })
+    return []
+  })
 }
 
 /** A message that leaves the inbox for a turn, and the writes that make it so. */
@@ -108,19 +116,13 @@ export interface Taken {
 }
 
 /** Takes a candidate out: a row moves to the history, a schedule's prompt leaves its cursor and enters the history. */
-export async function take(
-  world: World,
-  conv: string,
-  candidate: Candidate,
-  turn: string,
-  now: number,
-): Promise<Taken> {
+export function take(world: World, conv: string, candidate: Candidate, turn: string, now: number): Taken {
   if (candidate.from === 'row') {
     const message: Message = { ...candidate.row.item, status: 'taken' }
     return { message, run: null, ops: [leave(candidate.row), putHistory(conv, message, now)] }
   }
   const { cursor, open } = candidate
-  const message = { ...(await scheduleMessage(world, cursor.item, open)), status: 'taken' as const }
+  const message = { ...candidate.message, status: 'taken' as const }
   const next: Cursor = {
     ...cursor.item,
     open: cursor.item.open.map((run) => (run.row === open.row ? { ...run, turn } : run)),
@@ -139,12 +141,13 @@ export const takeNotes = (conv: string, notes: readonly Stored<Message>[], now: 
 
 const leave = (row: Stored<Message>): Op => ({ delete: row.key as Key, expect: row.version })
 
-/** The message of an open run, its text from the definition it was fired from. */
-export async function scheduleMessage(world: World, cursor: Cursor, open: OpenRun): Promise<Message> {
+/** The message of an open run, its text from the definition it was fired from; null when that is gone. */
+async function scheduleMessage(world: World, cursor: Cursor, open: OpenRun): Promise<Message | null> {
   const [definition, maker] = (await readAll<unknown>(world, [
     keys.definition(cursor.id, open.gen),
     ...(cursor.makerConv === null ? [] : [keys.head(cursor.makerConv)]),
-  ])) as [Stored<Definition>, Stored<Head> | null | undefined]
+  ])) as [Stored<Definition> | null, Stored<Head> | null | undefined]
+  if (definition === null) return null
   const ids = openIds(cursor.id, open)
   return messageOf({
     run: { id: ids.id, message: ids.message, at: open.at },
@@ -178,9 +181,10 @@ export async function dropWaiting(
   const emptied: string[] = []
   const goes = (run: OpenRun): boolean => run.turn === null && (only === undefined || run.row === only)
   for (const open of cursor.open.filter(goes)) {
-    const message: Message = { ...(await scheduleMessage(world, cursor, open)), status: 'dropped' }
+    const message = await scheduleMessage(world, cursor, open)
     const conv = cursor.conv ?? bare(open.session)
-    ops.push(putHistory(conv, message, now), patchRun({ schedule: cursor.id, row: open.row }, { reason, endedAt: now }))
+    if (message !== null) ops.push(putHistory(conv, { ...message, status: 'dropped' }, now))
+    ops.push(patchRun({ schedule: cursor.id, row: open.row }, { reason, endedAt: now }))
     if (cursor.conv !== null) continue
     const archived = await archiveOps(world, open.session, now)
     ops.push(...archived)

@@ -6,7 +6,7 @@ import { type Head, isGone } from '../domain/session.ts'
 import type { Stored } from '../ports/table.ts'
 import { type Call, retrying } from './call.ts'
 import { hint } from './fire.ts'
-import { loadFront, scheduleMessage, withFresh } from './inbox.ts'
+import { loadFront } from './inbox.ts'
 import {
   actingIn,
   assertAgentSessions,
@@ -105,13 +105,6 @@ const placeOf = (conv: string, message: Message): string => keys.history(conv, m
 async function everythingWaiting(call: Call, conv: string): Promise<Message[]> {
   const front = await loadFront(call.world, conv)
   if (front === null) return []
-  const { waiting, notes } = await withFresh(call.world, front)
-  const messages = await Promise.all(
-    waiting.map(async (candidate) =>
-      candidate.from === 'row'
-        ? candidate.row.item
-        : await scheduleMessage(call.world, candidate.cursor.item, candidate.open),
-    ),
-  )
-  return [...messages, ...notes.map((note) => note.item)]
+  const messages = front.waiting.map((candidate) => (candidate.from === 'row' ? candidate.row.item : candidate.message))
+  return [...messages, ...front.notes.map((note) => note.item)]
 }

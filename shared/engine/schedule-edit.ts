@@ -12,7 +12,7 @@ import {
   timeFieldNames,
   timeFieldsOf,
 } from '../domain/define.ts'
-import { armed, countFrom, disarmed, nextFrom } from '../domain/due.ts'
+import { armed, countFrom, cover, disarmed, nextFrom } from '../domain/due.ts'
 import { limits } from '../domain/limits.ts'
 import { type Reach, reachOf } from '../domain/provenance.ts'
 import { Refused } from '../domain/refused.ts'
@@ -20,14 +20,14 @@ import type { Cursor, Definition } from '../domain/schedule.ts'
 import type { Op } from '../ports/table.ts'
 import { compile } from '../time/index.ts'
 import { type Call, retrying } from './call.ts'
-import { closeConversation, openSlot } from './closing.ts'
+import { closeConversation } from './closing.ts'
 import { look } from './fire.ts'
 import { dropWaiting } from './inbox.ts'
 import { linkOps, type Place, placeOf } from './links.ts'
 import { type Loaded, loadSchedules } from './load.ts'
 import { actingIn, assertAgentSessions, scheduleFor } from './reach.ts'
 import { channelOf, type ScheduleInput, type Target, targetOf, unchangedHeads } from './schedules.ts'
-import { commit, keys, putCursor, putDefinition } from './store.ts'
+import { commit, expireDefinition, keys, putCursor, putDefinition, putRun } from './store.ts'
 
 export type SchedulePatch = { readonly [field in keyof ScheduleInput]?: ScheduleInput[field] | undefined }
 
@@ -63,30 +63,28 @@ export async function editSchedule(
     const dropped = moved
       ? await dropWaiting(world, cursor.item, 'moved', now)
       : { cursor: cursor.item, ops: [], emptied: [] }
-    const next = rearmed(
-      {
-        ...dropped.cursor,
-        gen: definition.gen,
-        agent: definition.agent,
-        conv: definition.conv,
-        serial: definition.overlap !== 'allow',
-        backfill: moved ? [] : cursor.item.backfill,
-      },
-      definition,
-      patch,
-      now,
-    )
-    const slot =
-      next.nextAt === cursor.item.nextAt ? { ops: [], covered: next.covered } : openSlot(before, 'edited', now)
+    const moving: Cursor = {
+      ...dropped.cursor,
+      gen: definition.gen,
+      agent: definition.agent,
+      conv: definition.conv,
+      serial: definition.overlap !== 'allow',
+      backfill: moved ? [] : cursor.item.backfill,
+    }
+    const kept = rearmed(moving, definition, patch, now)
+    // The old rule's time that has passed and waits for its jitter keeps its row when the new rule leaves it out.
+    const covered = kept.nextAt === moving.nextAt ? null : cover({ ...before, cursor: moving, now }, 'edited')
+    const next = covered === null ? kept : rearmed(covered.cursor, definition, patch, now)
     const revived = cursor.item.status === 'done' && next.status === 'active'
     if (next.dueAt !== null) await world.alarms.set({ kind: 'schedule', id }, next.dueAt)
     await commit(world, [
-      putCursor(world, { ...next, covered: slot.covered }, cursor.version, now),
+      putCursor(world, next, cursor.version, now),
       putDefinition(definition),
+      expireDefinition(old, now),
       ...dropped.ops,
       ...(moved || revived ? await linkOps(world, id, placesOf(definition, moved)) : []),
       ...(moved || revived ? unchangedHeads(target.head) : []),
-      ...slot.ops,
+      ...(covered?.rows ?? []).map((row) => putRun(row, now)),
     ])
     return { loaded: (await loadSchedules(world, [id]))[0]!, emptied: dropped.emptied }
   })
@@ -188,8 +186,11 @@ export async function pauseSchedule(call: Call, id: string, reason: string | nul
   await look(call.world, [id], call.now)
   return await change(call, id, (loaded) => {
     if (loaded.cursor.item.status !== 'active') return null
-    const slot = openSlot(loaded, 'paused', call.now)
-    return { cursor: { ...disarmed(loaded.cursor.item, 'paused', reason), covered: slot.covered }, ops: slot.ops }
+    const covered = cover({ ...loaded, cursor: loaded.cursor.item, now: call.now }, 'paused')
+    return {
+      cursor: disarmed(covered.cursor, 'paused', reason),
+      ops: covered.rows.map((row) => putRun(row, call.now)),
+    }
   })
 }
 

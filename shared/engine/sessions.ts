@@ -6,7 +6,7 @@ import type { Op } from '../ports/table.ts'
 import { allAgents } from './agents.ts'
 import { type Call, retrying } from './call.ts'
 import { closeConversation } from './closing.ts'
-import { loadFront, withFresh } from './inbox.ts'
+import { loadFront } from './inbox.ts'
 import { type ById, type PageAsked, pageById } from './pages.ts'
 import { agentFor, assertAgentSessions, assertOpen, type FoundSession, openSession, sessionFor } from './reach.ts'
 import {
@@ -156,7 +156,7 @@ async function viewOf(call: Call, found: FoundSession): Promise<SessionView> {
   return {
     row: row.item,
     head: head.item,
-    waiting: (await withFresh(call.world, front)).waiting.length,
+    waiting: front.waiting.length,
     scheduled: { count: live.length, nextAt: times.length === 0 ? null : Math.min(...times) },
     firesHere: here.some((c) => !c.deleted && (c.status === 'active' || c.status === 'paused')),
   }

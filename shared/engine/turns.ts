@@ -18,7 +18,7 @@ import { Conflict, type Stored } from '../ports/table.ts'
 import { type Call, retrying } from './call.ts'
 import { finish } from './finish.ts'
 import { hint, ringCancelled } from './fire.ts'
-import { type Candidate, type Front, loadFront, take, takeNotes, withFresh } from './inbox.ts'
+import { type Candidate, type Front, loadFront, take, takeNotes } from './inbox.ts'
 import { cancelReason, lapse } from './lapse.ts'
 import { agentFor, openSession } from './reach.ts'
 import { type Agent, asItem, commit, keys, putHead, read, type TurnRow, ttlAfter } from './store.ts'
@@ -48,16 +48,22 @@ export async function claimSession(call: Call, session: string, options: ClaimOp
   })
 }
 
+/** Sessions of an agent that are looked at together. */
+const frontsAtOnce = 25
+
 /** Takes the next message among all open sessions of an agent, its fresh ones included. */
 export async function claimAgent(call: Call, agent: string, options: ClaimOptions): Promise<Claimed | null> {
   await agentFor(call, agent)
   return await retrying(async () => {
     let best: { front: Front; candidate: Candidate } | null = null
-    for (const conv of await openConversations(call, agent)) {
-      const front = await frontOf(call, conv)
-      const candidate = front === null ? null : nextOf(front)
-      if (front === null || candidate === null) continue
-      if (best === null || inboxOrder(candidate, best.candidate) < 0) best = { front, candidate }
+    const convs = await openConversations(call, agent)
+    for (let from = 0; from < convs.length; from += frontsAtOnce) {
+      const fronts = await Promise.all(convs.slice(from, from + frontsAtOnce).map((conv) => frontOf(call, conv)))
+      for (const front of fronts) {
+        const candidate = front === null ? null : nextOf(front)
+        if (front === null || candidate === null) continue
+        if (best === null || inboxOrder(candidate, best.candidate) < 0) best = { front, candidate }
+      }
     }
     return best === null ? null : await start(call, best.front, best.candidate, options)
   })
@@ -94,23 +100,22 @@ async function frontOf(call: Call, conv: string): Promise<Front | null> {
   const front = await loadFront(call.world, conv)
   if (front === null) return null
   const { turn } = front.head.item
-  if (turn === null || !hasLapsed(turn, call.now)) return await withFresh(call.world, front)
+  if (turn === null || !hasLapsed(turn, call.now)) return front
   await lapse(call.world, conv, call.now)
-  const again = await loadFront(call.world, conv)
-  return again === null ? null : await withFresh(call.world, again)
+  return await loadFront(call.world, conv)
 }
 
 function nextOf(front: Front): Candidate | null {
   const { item: head } = front.head
   if (head.turn !== null || head.paused || head.compacting || isGone(head)) return null
-  return front.waiting[0] ?? null
+  return front.waiting.find((candidate) => !candidate.held) ?? null
 }
 
 async function start(call: Call, front: Front, candidate: Candidate, options: ClaimOptions): Promise<Claimed> {
   const { world, now } = call
   const { head } = front
   const id = `trn_${world.ids.ulid(now)}`
-  const taken = await take(world, head.item.conv, candidate, id, now)
+  const taken = take(world, head.item.conv, candidate, id, now)
   const notes = front.notes.slice(0, limits.notesPerClaim)
   const leaseMs = leaseMsOf(options.leaseSeconds)
   const next: Head = {
@@ -156,7 +161,7 @@ async function steerOne(call: Call, front: Front, turn: RunningTurn): Promise<Cl
   const candidate = front.waiting.find((waiting) => waiting.kind !== 'tick')
   if (candidate === undefined || turn.cancelled !== null || isGone(front.head.item)) return null
   if (turn.runs.length >= limits.runsPerTurnMax) return null
-  const taken = await take(world, front.head.item.conv, candidate, turn.id, now)
+  const taken = take(world, front.head.item.conv, candidate, turn.id, now)
   const runs = taken.run === null ? turn.runs : [...turn.runs, taken.run]
   await commit(world, [
     putHead(world, { ...front.head.item, turn: { ...turn, runs } }, front.head.version, now),
@@ -192,7 +197,7 @@ async function steerAll(call: Call, head: Stored<Head>, turn: RunningTurn): Prom
   const waiting = front?.waiting.filter((w) => w.kind !== 'tick').slice(0, Math.max(0, room)) ?? []
   if (front === null || waiting.length === 0) return null
   if (front.head.version !== head.version) throw new Conflict(0, keys.head(head.item.conv))
-  const taken = await Promise.all(waiting.map((candidate) => take(world, head.item.conv, candidate, turn.id, now)))
+  const taken = waiting.map((candidate) => take(world, head.item.conv, candidate, turn.id, now))
   const runs = [...turn.runs, ...taken.flatMap((t) => (t.run === null ? [] : [t.run]))]
   await commit(world, [
     putHead(world, { ...head.item, turn: { ...turn, runs } }, head.version, now),

@@ -141,6 +141,20 @@ it('what stays due is not called in a loop', async () => {
   expect(calls.length).toBeLessThan(12)
 })
 
+it('what stays due, or fails, puts off no other alarm', async () => {
+  await commit(dueAt('stuck', '0', start), dueAt('2', '0', start + 20_000))
+  alarms.start()
+  await passes(0)
+  await passes(19_999)
+  const before = calls.length
+  await passes(1)
+  expect(calls.slice(before)).toEqual([20_000])
+  await alarms.set({ kind: 'schedule', id: 'sch_3' }, start + 20_500)
+  await alarms.set({ kind: 'schedule', id: 'sch_4' }, start + 20_400)
+  await passes(400)
+  expect(calls.at(-1)).toBe(20_400)
+})
+
 it('stop waits for a due that runs, and nothing is called after it', async () => {
   let finish = () => {}
   work = () => new Promise((resolve) => (finish = resolve))

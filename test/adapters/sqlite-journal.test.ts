@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { openFile } from '../../shared/adapters/sqlite/file.ts'
 import { openTable, tableOn } from '../../shared/adapters/sqlite/table.ts'
 import type { Op } from '../../shared/ports/table.ts'
@@ -108,6 +108,31 @@ it('the journal is filed and emptied when the burst is over, and every row is in
   await expect.poll(() => count('journal'), { timeout: 20_000 }).toBe(0)
   expect(count('sessions')).toBe(1200)
   table.close()
+})
+
+it('a crash between two slices of the filing loses neither what is filed nor what waits', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const file = openFile({ file: ':memory:' })
+  const count = (from: string) => (file.db.prepare(`SELECT count(*) FROM ${from}`).raw().get() as [number])[0]
+  const table = tableOn(file, { clock })
+  const sks = Array.from({ length: 600 }, (_, i) => String(i).padStart(4, '0'))
+  for (let i = 0; i < 600; i += 100) {
+    const ops = sks.slice(i, i + 100).map((sk): Op => ({ put: ['C#1', sk], item: { n: 1 }, expect: 'absent' }))
+    await table.commit(ops, `${i}`)
+  }
+  const again = sks.slice(240, 260).map((sk): Op => ({ patch: ['C#1', sk], add: { n: 1 }, guards: [] }))
+  await table.commit(again, 'again')
+  vi.advanceTimersByTime(50)
+  expect(count('sessions')).toBe(250)
+  expect(count('journal')).toBeGreaterThan(1)
+  vi.clearAllTimers()
+  const after = tableOn(file, { clock })
+  const rows = (await after.list('C#1', { limit: 1000 })).items
+  expect(rows.map(({ version, item }) => version * 10 + (item.n as number))).toEqual(
+    sks.map((_, i) => (i >= 240 && i < 260 ? 22 : 11)),
+  )
+  after.close()
+  vi.useRealTimers()
 })
 
 function killedAfter(file: string, answeredMin: number): Promise<number[]> {

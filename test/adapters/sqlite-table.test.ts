@@ -62,6 +62,34 @@ it('a full disk rejects the whole group and leaves nothing of it; with room agai
   table.close()
 })
 
+it('a commit larger than what is remembered, into a partition larger than that, loses nothing', async () => {
+  const file = openFile({ file: freshFile() })
+  const table = tableOn(file, { clock })
+  const sks = Array.from({ length: 2100 }, (_, i) => String(i).padStart(4, '0'))
+  for (let i = 0; i < 2100; i += 100) {
+    await table.commit(
+      sks.slice(i, i + 100).map((sk) => put(sk)),
+      sks[i]!,
+    )
+  }
+  await expect.poll(() => file.db.prepare('SELECT count(*) FROM journal').raw().get(), { timeout: 20_000 }).toEqual([0])
+  const versions: (number | undefined)[] = []
+  for (let i = 0; i < 2100; i += 100) {
+    const found = await table.get(sks.slice(i, i + 100).map((sk) => ['C#1', sk]))
+    versions.push(...found.map((stored) => stored?.version))
+  }
+  expect(versions).toEqual(sks.map(() => 1))
+  const large = 'x'.repeat(300_000)
+  await table.commit(
+    sks.slice(1000, 1100).map((sk) => put(sk, large)),
+    'large',
+  )
+  const texts = (await table.get(sks.slice(1000, 1100).map((sk) => ['C#1', sk]))).map((stored) => stored?.item.text)
+  expect(texts.every((text) => text === large)).toBe(true)
+  expect((await table.list('C#1', { from: '1100', limit: 1000 })).items).toHaveLength(1000)
+  table.close()
+})
+
 it('after close every call is Unavailable', async () => {
   const table = openTable({ file: freshFile(), clock })
   table.close()

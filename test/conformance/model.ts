@@ -13,7 +13,7 @@ import { eventually, findAll } from './eventually.ts'
 import type { Case } from './suite.ts'
 
 /** What a table should hold, in the plainest form. */
-type Model = Map<string, { key: Key; version: number; item: Item; index: IndexEntries }>
+export type Model = Map<string, { key: Key; version: number; item: Item; index: IndexEntries }>
 
 const guardHolds = (guard: Guard, item: Item): boolean => {
   const value = item[guard.attr] as number | undefined
@@ -26,7 +26,7 @@ const guardHolds = (guard: Guard, item: Item): boolean => {
 }
 
 /** Applies a commit to the model; null when it is refused. */
-function applied(model: Model, ops: readonly Op[]): { model: Model; stored: (Stored | null)[] } | null {
+export function applied(model: Model, ops: readonly Op[]): { model: Model; stored: (Stored | null)[] } | null {
   const next: Model = new Map(model)
   const stored: (Stored | null)[] = []
   for (const op of ops) {
@@ -79,7 +79,8 @@ const change = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), expects: fc.nat(2) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('check' as const), expects: fc.nat(2) }) },
 )
-const commit = fc.uniqueArray(fc.record({ where, change }), {
+/** The items and changes of one commit. */
+export const commit = fc.uniqueArray(fc.record({ where, change }), {
   minLength: 1,
   maxLength: 4,
   selector: ({ where: { partition, sk } }) => `${partition} ${sk}`,
@@ -130,7 +131,8 @@ export const modelCases: readonly Case[] = [
 
 type Change = typeof change extends fc.Arbitrary<infer C> ? C : never
 
-function opOf(key: Key, change: Change, model: Model, shard: string): Op {
+/** What a change asks of the store, given what the model holds. */
+export function opOf(key: Key, change: Change, model: Model, shard: string): Op {
   const version = model.get(key.join(' '))?.version ?? 0
   // Mostly what holds, so that commits pass; sometimes what does not.
   const holding = version === 0 ? 'absent' : version

@@ -10,8 +10,8 @@ import { raceCases } from './races.ts'
 import { readCases } from './reads.ts'
 
 /**
- * The adapters of one world, and what a test needs around them. One set serves a whole suite, since real tables are slow to make: every case
- * works in partitions of its own.
+ * The adapters of one world, and what a test needs around them. One set serves a whole suite, since real tables are
+ * slow to make: every case works in partitions of its own.
  */
 export interface Pieces {
   readonly table: Table
@@ -51,7 +51,8 @@ const cases: readonly Case[] = [
 /**
  * Holds a set of adapters to the promises of `shared/ports`, and to nothing beyond them.
  *
- * @param skips  titles of cases that the adapters cannot meet, each with its reason; one that is met after all fails, as does one that
+ * @param skips  titles of cases that the adapters cannot meet, each with its reason; one that is met after all fails,
+ *               as does one that
  *               names no case
  */
 export function conformance(

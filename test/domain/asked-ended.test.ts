@@ -3,6 +3,7 @@ import { decideAsked, isRetryRow, markOf } from '../../shared/domain/asked.ts'
 import { slotKey } from '../../shared/domain/due.ts'
 import { decideEnded } from '../../shared/domain/ended.ts'
 import type { Cursor, Definition, Result } from '../../shared/domain/schedule.ts'
+import { compile } from '../../shared/time/index.ts'
 import { cursorOf, definitionOf, openSeat, runningRun, session, t, waitingRun } from './make.ts'
 
 const now = t('2026-03-01T00:30:00Z')
@@ -89,6 +90,8 @@ describe('the end of a turn', () => {
     decideEnded({
       cursor: cursorOf(o.definition ?? hourly, { open, failures: o.failures ?? 0 }),
       definition: o.definition ?? hourly,
+      recurrence: compile((o.definition ?? hourly).spec),
+      now,
       row: 'R#A',
       result,
       isRetry: o.isRetry ?? false,
@@ -110,10 +113,21 @@ describe('the end of a turn', () => {
 
   it('of a run that the schedule knows no more changes nothing', () => {
     const cursor = cursorOf(hourly)
-    expect(decideEnded({ cursor, definition: hourly, row: 'R#A', result: 'failed', isRetry: false })).toEqual({
+    expect(
+      decideEnded({
+        cursor,
+        definition: hourly,
+        recurrence: compile(hourly.spec),
+        now,
+        row: 'R#A',
+        result: 'failed',
+        isRetry: false,
+      }),
+    ).toEqual({
       cursor,
       run: null,
       retry: false,
+      rows: [],
     })
   })
 
@@ -141,6 +155,16 @@ describe('the end of a turn', () => {
   it('leaves a finished schedule finished', () => {
     const definition = definitionOf({ every: '1h' }, { pauseAfterFailures: 1 })
     const cursor = cursorOf(definition, { open, status: 'done', nextAt: null, dueAt: null })
-    expect(decideEnded({ cursor, definition, row: 'R#A', result: 'failed', isRetry: false }).cursor.status).toBe('done')
+    expect(
+      decideEnded({
+        cursor,
+        definition,
+        recurrence: compile(definition.spec),
+        now,
+        row: 'R#A',
+        result: 'failed',
+        isRetry: false,
+      }).cursor.status,
+    ).toBe('done')
   })
 })

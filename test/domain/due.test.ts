@@ -28,8 +28,9 @@ describe('a look at a schedule', () => {
     expect(advanced(hourly, first + minute).put).toMatchObject({ outcome: 'fired', missed: 0, missedFrom: null })
   })
 
-  it('exactly 60 s late is a slot, not a catch-up (decision 11)', () => {
-    expect(advanced(hourly, first + minute).put?.trigger).toBe('slot')
+  it('catchup-outage-at-slot: exactly 60 s late is made up, though it counts as missed only later', () => {
+    expect(advanced(hourly, first + minute).put?.trigger).toBe('catch_up')
+    expect(advanced(hourly, first + minute - 1).put?.trigger).toBe('slot')
   })
 
   it('more than 60 s late is a catch-up of one', () => {

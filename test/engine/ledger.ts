@@ -3,7 +3,7 @@ import { bare } from '../../shared/domain/ids.ts'
 import type { Message } from '../../shared/domain/message.ts'
 import type { Cursor, Run } from '../../shared/domain/schedule.ts'
 import { type Head, isGone } from '../../shared/domain/session.ts'
-import { loadFront, withFresh } from '../../shared/engine/inbox.ts'
+import { loadFront } from '../../shared/engine/inbox.ts'
 import { openIds } from '../../shared/engine/load.ts'
 import { keys, read } from '../../shared/engine/store.ts'
 import type { Stored } from '../../shared/ports/table.ts'
@@ -72,11 +72,12 @@ export async function checkSchedule(room: Room, id: string, expected?: ReadonlyS
     const open = cursor.open.find((o) => o.row === run.row)
     if (open?.turn === null) {
       const front = await loadFront(room.world, head.conv)
-      const seen = (await withFresh(room.world, front!)).waiting.filter((w) => w.id === run.message).length
+      const seen = front!.waiting.filter((w) => w.id === run.message)
       expect(isGone(head), `${at(run)} waits in an open session`).toBe(false)
       // The next run of a fresh session may have to wait for the one before it; all else can be claimed.
       const isNext = head.fresh !== null && cursor.serial && cursor.open.some((o) => o.turn !== null)
-      if (!isNext) expect(seen, `${at(run)} can be claimed`).toBe(1)
+      expect(seen.length, `${at(run)} is seen`).toBe(1)
+      expect(seen[0]!.held, `${at(run)} can be claimed`).toBe(isNext)
       places.push('waiting')
     }
     expect(places, at(run)).toHaveLength(1)

@@ -1,4 +1,4 @@
-import type { Found, IndexName, Table } from '../../ports/table.ts'
+import type { Found, IndexName, IndexRange, Table } from '../../ports/table.ts'
 import type { AlarmClock, AlarmKey, Clock, Log } from '../../ports/world.ts'
 
 /** The alarm clock of an embedded node: one timer for the next instant at which something is due. Nothing polls. */
@@ -12,19 +12,21 @@ export interface LocalAlarms extends AlarmClock {
 export interface AlarmOptions {
   readonly table: Table
   readonly clock: Clock
+  /** Shards are the partitions '0' to `shards - 1` of the indexes `due` and `leases`. */
   readonly shards: number
   /** Does what is due. What it leaves due is taken up again after a backoff. */
   due(now: number): Promise<void>
   readonly log?: Log
-  /** The partition of a shard in the indexes `due` and `leases`. */
-  readonly shardKey?: (shard: number) => string
 }
 
 export function openAlarms(options: AlarmOptions): LocalAlarms {
   return new OneTimer(options)
 }
 
-/** The timer counts elapsed time, alarms are wall time: looking again within the hour bounds what a clock that was set makes late. */
+/**
+ * The timer counts elapsed time, alarms are wall time: looking again within the hour bounds what a clock that was set
+ * makes late.
+ */
 const lookMsMax = 3_600_000
 const backoffMsMin = 100
 const backoffMsMax = 60_000
@@ -33,11 +35,13 @@ const timed = ['due', 'leases'] as const satisfies readonly IndexName[]
 class OneTimer implements LocalAlarms {
   readonly #options: AlarmOptions
   #timer: NodeJS.Timeout | null = null
-  /** The instant that the timer waits for; infinite: nothing is known to be due. */
+  /** The next instant at which something is known to become due. */
   #next = Number.POSITIVE_INFINITY
+  /** When to take up again what failed or stayed due. Apart from `#next`, so that it puts off no other alarm. */
+  #retryAt = Number.POSITIVE_INFINITY
+  #backoffMs = 0
   #running: Promise<void> | null = null
   #started = false
-  #backoffMs = 0
 
   constructor(options: AlarmOptions) {
     this.#options = options
@@ -66,15 +70,14 @@ class OneTimer implements LocalAlarms {
 
   #wind() {
     if (this.#timer !== null) clearTimeout(this.#timer)
-    const untilDue = Math.max(0, this.#next - this.#options.clock.now())
-    const waitMs = Math.min(Math.max(untilDue, this.#backoffMs), lookMsMax)
-    this.#timer = setTimeout(() => this.#fire(), waitMs)
+    const waitMs = Math.min(this.#next, this.#retryAt) - this.#options.clock.now()
+    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, waitMs), lookMsMax))
   }
 
   #fire() {
     this.#timer = null
     // Early: a timer may fire up to 1 ms before its time, and a long wait ends at `lookMsMax`.
-    if (this.#next > this.#options.clock.now()) {
+    if (Math.min(this.#next, this.#retryAt) > this.#options.clock.now()) {
       this.#wind()
       return
     }
@@ -88,29 +91,30 @@ class OneTimer implements LocalAlarms {
   async #ring() {
     const { clock, due, log } = this.#options
     const now = clock.now()
-    const rungFor = this.#next
     this.#next = Number.POSITIVE_INFINITY
+    this.#retryAt = Number.POSITIVE_INFINITY
+    let isDone = false
     try {
       await due(now)
-      const earliest = await this.#earliest()
-      this.#next = Math.min(this.#next, earliest)
-      // What is still due after `due` would fire again at once, for ever: a row that nobody can handle must not eat the process.
-      this.#backoffMs = earliest <= now ? this.#longer() : 0
+      // A row that nobody can handle stays due, and must neither ring without end nor hide what comes after it.
+      isDone = (await this.#earliest({ to: now })) === Number.POSITIVE_INFINITY
     } catch (error) {
-      this.#next = Math.min(this.#next, rungFor)
-      this.#backoffMs = this.#longer()
-      log?.('error', 'alarms failed', { error: String(error), retryMs: this.#backoffMs })
+      log?.('error', 'due failed', { error: String(error) })
     }
+    try {
+      this.#next = Math.min(this.#next, await this.#earliest({ from: now + 1 }))
+    } catch (error) {
+      isDone = false
+      log?.('error', 'alarms unreadable', { error: String(error) })
+    }
+    this.#backoffMs = isDone ? 0 : Math.min(backoffMsMax, Math.max(backoffMsMin, this.#backoffMs * 2))
+    if (!isDone) this.#retryAt = clock.now() + this.#backoffMs
   }
 
-  #longer() {
-    return Math.min(backoffMsMax, Math.max(backoffMsMin, this.#backoffMs * 2))
-  }
-
-  async #earliest(): Promise<number> {
-    const { table, shards, shardKey = String } = this.#options
+  async #earliest(range: IndexRange): Promise<number> {
+    const { table, shards } = this.#options
     const pages = timed.flatMap((index) =>
-      Array.from({ length: shards }, (_, shard) => table.find(index, shardKey(shard), { limit: 1 })),
+      Array.from({ length: shards }, (_, shard) => table.find(index, String(shard), { ...range, limit: 1 })),
     )
     const first = (await Promise.all(pages)).flatMap((page): readonly Found[] => page.items)
     return Math.min(...first.map((found) => found.sk as number), Number.POSITIVE_INFINITY)

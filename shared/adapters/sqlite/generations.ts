@@ -1,8 +1,8 @@
 /**
  * Remembers what was used lately, up to a weight.
  *
- * Two maps: what is used moves to the young one; when that is full it becomes the old one and the old one is dropped whole.
- * So it holds between one and two times `weightMax`, and a use costs a map look-up, not a list of recency.
+ * Two maps: what is used moves to the young one; when that is full it becomes the old one and the old one is dropped
+ * whole. So it holds between one and two times `weightMax`, and a use costs a map look-up, not a list of recency.
  */
 export class Generations<V> {
   readonly #weightMax: number

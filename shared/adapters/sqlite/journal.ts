@@ -2,14 +2,15 @@ import type { Item, Key, TableName } from '../../ports/table.ts'
 import type { StoreFile } from './file.ts'
 import type { Places, Row } from './layout.ts'
 import { absent } from './ops.ts'
-import { idOf, type Rows } from './rows.ts'
+import type { Rows } from './rows.ts'
 
 /**
  * Makes groups of commits durable in one write, and brings them into the tables afterwards.
  *
- * Binding rows to statements and rewriting index entries cost far more than the write itself, so a burst only appends: one entry with all
- * rows of a group, one fsync. When the burst is over the rows are filed in small slices; when too many wait, each group files more than it adds.
- * A crash loses nothing: the next start files what the journal holds. Until then the sqlite3 shell shows the tables as last filed.
+ * Binding rows to statements and rewriting index entries cost far more than the write itself, so a burst only appends:
+ * one entry with all rows of a group, one fsync. When the burst is over the rows are filed in small slices; when too
+ * many wait, each group files more than it adds. A crash loses nothing: the next start files what the journal holds.
+ * Until then the sqlite3 shell shows the tables as last filed.
  */
 export class Journal {
   readonly #file: StoreFile
@@ -20,6 +21,10 @@ export class Journal {
   #closed = false
   /** Since the timer last looked. */
   #commits = 0
+  /** False once a slice has begun: a transaction may be open, and writes may not be synced. */
+  #safe = true
+  /** Rows of the last group. */
+  #added = 0
   /** Estimated; a checkpoint leaves the WAL's file as it is, to be written again from its beginning. */
   #walBytes = 0
 
@@ -34,7 +39,10 @@ export class Journal {
 
   /** Makes everything open durable. Throws what SQLite throws: then nothing of it was written. */
   append(commits: number): void {
+    this.#setSafe()
     const entry = entryOf(this.#tables)
+    this.#added = 0
+    for (const { open } of this.#tables) this.#added += open.length
     if (entry !== null) {
       const n = Number(this.#insert.run([entry]).lastInsertRowid)
       for (const rows of this.#tables) rows.settle(n)
@@ -48,7 +56,7 @@ export class Journal {
   relieve(): void {
     let chars = 0
     for (const { waiting } of this.#tables) chars += waiting.chars
-    if (chars > waitingCharsMax) this.#fileSlice(rowsPerSlice * 4)
+    if (chars > waitingCharsMax) this.#fileSlice(rowsPerSlice + this.#added * 2)
     if (this.#walBytes > walBytesMax) this.#checkpoint()
   }
 
@@ -84,7 +92,9 @@ export class Journal {
   #fileSlice(most: number): boolean {
     const { db } = this.#file
     try {
+      this.#setSafe()
       // No fsync: the rows are durable in the journal, and the WAL keeps the order of this and the journal's deletion.
+      this.#safe = false
       db.exec('PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE')
       let left = most
       const filings = this.#tables.map((rows) => {
@@ -99,11 +109,17 @@ export class Journal {
       this.#walBytes += (most - left) * walBytesPerRow
       return true
     } catch {
-      if (db.inTransaction) db.exec('ROLLBACK')
       return false
-    } finally {
-      db.exec(`PRAGMA synchronous = ${this.#file.synchronous}`)
     }
+  }
+
+  /** Ends what a slice left behind, so that the next write is durable when it returns. */
+  #setSafe() {
+    if (this.#safe) return
+    // SQLite rolls back by itself on some errors, a full disk among them.
+    if (this.#file.db.inTransaction) this.#file.db.exec('ROLLBACK')
+    this.#file.db.exec(`PRAGMA synchronous = ${this.#file.synchronous}`)
+    this.#safe = true
   }
 
   #checkpoint() {
@@ -123,9 +139,8 @@ export class Journal {
     for (const [n, entry] of entries) {
       for (const [table, row, key] of rowsOf(entry)) {
         const rows = this.#tables.find(({ layout }) => layout.table === table)!
-        const id = idOf(key)
         const places = rows.layout.nowhere.map((nothing, i) => row.places[i] ?? nothing)
-        rows.write(id, key, rows.read(id, key), row.version === 0 ? absent(rows.layout) : { ...row, places })
+        rows.write(rows.slot(key), row.version === 0 ? absent(rows.layout) : { ...row, places })
       }
       for (const rows of this.#tables) rows.settle(n)
     }
@@ -143,7 +158,7 @@ const idleMs = 1000
 const retryMs = 5000
 const waitingCharsMax = 32_000_000
 /** A checkpoint stops the process while it runs, so it waits for an idle moment, or for a WAL this large. */
-const walBytesMax = 128_000_000
+const walBytesMax = 64_000_000
 /** About half a page, on average over rows that stand together and rows that do not. */
 const walBytesPerRow = 2000
 
@@ -151,20 +166,29 @@ type Entry = {
   readonly [table in TableName]?: readonly [string, string, number, number | null, Item | null, ...Places][]
 }
 
-/** The open rows of a group as JSON: per table `[pk, sk, version, ttl, item, ...places]`. Put together by hand, since the items are JSON already. */
+/**
+ * The open rows of a group as JSON: per table `[pk, sk, version, ttl, item, ...places]`. Put together by hand, since
+ * the items are JSON already.
+ */
 function entryOf(tables: readonly Rows[]): string | null {
-  const parts: string[] = []
+  let entry = ''
   for (const { layout, open } of tables) {
     if (open.length === 0) continue
-    const rows = open.map(({ key, row }) => {
-      const places =
-        row.places === layout.nowhere ? '' : row.places.map((place) => `,${JSON.stringify(place)}`).join('')
-      return `[${JSON.stringify(key[0])},${JSON.stringify(key[1])},${row.version},${row.ttl},${row.body || null}${places}]`
-    })
-    parts.push(`"${layout.table}":[${rows.join()}]`)
+    let rows = ''
+    for (const { key, row } of open) {
+      rows += `${rows === '' ? '' : ','}[${quoted(key[0])},${quoted(key[1])},${row.version},${row.ttl},${row.body || null}`
+      if (row.places !== layout.nowhere) {
+        for (const place of row.places) rows += typeof place === 'string' ? `,${quoted(place)}` : `,${place}`
+      }
+      rows += ']'
+    }
+    entry += `${entry === '' ? '{' : ','}"${layout.table}":[${rows}]`
   }
-  return parts.length === 0 ? null : `{${parts.join()}}`
+  return entry === '' ? null : `${entry}}`
 }
+
+/** What needs no escapes is only wrapped: half the price of JSON.stringify, and keys are most of a small row. */
+const quoted = (text: string) => (/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/.test(text) ? `"${text}"` : JSON.stringify(text))
 
 function* rowsOf(entry: string): Generator<[TableName, Row, Key]> {
   for (const [table, rows] of Object.entries(JSON.parse(entry) as Entry)) {

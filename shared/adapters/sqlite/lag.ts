@@ -22,8 +22,9 @@ const lagCommitsMax = 8
 /**
  * Indexes that are behind on purpose, as a DynamoDB index may be.
  *
- * A placement is seen 1 to `lagCommitsMax` commits later, by a fixed pseudo-random sequence: so entries are missing, stale, or point to
- * items that are gone, and items overtake each other, but one item's placements never do. The same commits give the same answers.
+ * A placement is seen 1 to `lagCommitsMax` commits later, by a fixed pseudo-random sequence: so entries are missing,
+ * stale, or point to items that are gone, and items overtake each other, but one item's placements never do. The same
+ * commits give the same answers.
  */
 export class LaggingIndexes {
   readonly #seen = new Map<IndexName, Map<string, Found & { readonly pk: string }>>()

@@ -1,6 +1,9 @@
 import { Defect, type IndexEntries, type IndexName, indexes, type TableName, tables } from '../../ports/table.ts'
 
-/** One declared table as SQL sees it. Column order matters: `body` stands last, so that a walk over ttl never reads overflow pages. */
+/**
+ * One declared table as SQL sees it. Column order matters: `body` stands last, so that a walk over ttl never reads
+ * overflow pages.
+ */
 export interface Layout {
   readonly table: TableName
   readonly indexes: readonly IndexName[]
@@ -30,7 +33,10 @@ export const layouts: readonly Layout[] = (Object.keys(tables) as TableName[]).m
   return { table, indexes: own, columns, nowhere: columns.map(() => null) }
 })
 
-/** Raised with every change of the tables below; the change itself then goes into `openFile` as a step from the version before. */
+/**
+ * Raised with every change of the tables below; the change itself then goes into `openFile` as a step from the version
+ * before.
+ */
 export const schemaVersion = 1
 
 /** `user_version` and `application_id` are set in the same transaction: a file has all of it or none. */
@@ -44,7 +50,8 @@ export const schema = layouts
       (name) => `CREATE INDEX ${table}_${name} ON ${table} (${name}_pk, ${name}_sk) WHERE ${name}_pk IS NOT NULL`,
     ),
   ])
-  // What is durable and not yet in the tables: written by each group of commits, read when a node starts, deleted once filed (journal.ts).
+  // What is durable and not yet in the tables: written by each group of commits, read when a node starts, deleted once
+  // filed (journal.ts).
   .concat('CREATE TABLE journal (n INTEGER PRIMARY KEY, entry TEXT NOT NULL)')
   .join(';\n')
 

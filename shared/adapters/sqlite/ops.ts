@@ -96,7 +96,10 @@ function patched(op: Extract<Op, { patch: Key }>, row: Row, layout: Layout): Out
   return written(op.patch, item, row.version + 1, op.ttl ?? row.ttl, places)
 }
 
-/** As DynamoDB compares: values of different types are neither equal nor ordered, and an attribute that is null is present. */
+/**
+ * As DynamoDB compares: values of different types are neither equal nor ordered, and an attribute that is null is
+ * present.
+ */
 function holds(guard: Guard, value: Json | undefined): boolean {
   if (!('value' in guard)) return (value === undefined) === (guard.is === 'absent')
   if (typeof value !== typeof guard.value) return false

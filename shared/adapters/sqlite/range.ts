@@ -79,6 +79,18 @@ export function isWithin(bounds: Bounds, position: Position): boolean {
   })
 }
 
+/**
+ * False when a position that begins so cannot be within, whatever follows: spares building it. NaN cannot, where there
+ * are edges.
+ */
+export function canBeWithin(bounds: Bounds, first: string | number): boolean {
+  for (const { past, at } of bounds.edges) {
+    const order = compareFirst(first, at[0]!)
+    if (past === '<' || past === '<=' ? !(order <= 0) : !(order >= 0)) return false
+  }
+  return true
+}
+
 /** Sorts by position, in the direction of the range. */
 export function inOrder<T>(bounds: Bounds, rows: T[], positionOf: (row: T) => Position): T[] {
   const sign = bounds.descending ? -1 : 1
@@ -126,8 +138,10 @@ function comparePositions(a: Position, b: Position): number {
   for (let i = 0; i < length; i++) {
     const x = a[i]!
     const y = b[i]!
-    if (x === y) continue
-    return typeof x === 'number' ? x - (y as number) : compareText(x, y as string)
+    if (x !== y) return compareFirst(x, y)
   }
   return 0
 }
+
+const compareFirst = (x: string | number, y: string | number) =>
+  typeof x === 'number' ? x - (y as number) : compareText(x, y as string)

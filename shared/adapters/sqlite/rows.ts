@@ -4,6 +4,7 @@ import {
   type Found,
   type IndexName,
   type IndexRange,
+  indexes,
   type Key,
   type Page,
   type Range,
@@ -11,141 +12,149 @@ import {
   tableBounds,
 } from '../../ports/table.ts'
 import { FiledTable, movedPlaces } from './filed.ts'
-import { Generations } from './generations.ts'
 import type { Layout, Row } from './layout.ts'
 import { absent } from './ops.ts'
 import { compareText } from './order.ts'
-import { cursorAt, findBounds, inOrder, isWithin, listBounds, merged, type Position } from './range.ts'
+import { Partition, Partitions, type Slot, weightOf } from './partitions.ts'
+import { canBeWithin, cursorAt, findBounds, inOrder, isWithin, listBounds, merged, type Position } from './range.ts'
 
-/** A row that the file does not have yet. */
-interface Change {
-  readonly id: string
-  readonly key: Key
-  /** What the file holds. */
-  readonly base: Row
-  /** What holds after the last durable group: the state to go back to. */
-  durable: Row
-  row: Row
-  /** The first journal entry that holds it; 0 until that is written. */
-  entry: number
-}
-
-/** Characters of JSON, and an allowance for the rest, that one table remembers of what was read or written lately. */
-const rememberedMax = 8_000_000
-const partitionsRemembered = 20_000
+const rememberedCharsMax = 12_000_000
+const prefetchedMin = 4
 
 /**
  * The rows of one table, as they are now: what has changed and is not in the file yet, before what the file says.
  *
- * Nobody else writes the file (openFile's lock), so what is remembered of it stays true. Changes become durable through the journal and are
- * filed later, so a row written in twenty groups may be filed once.
+ * Nobody else writes the file (openFile's lock), so what is remembered of it stays true. Changes become durable through
+ * the journal and are filed later, so a row written in twenty groups may be filed once.
  */
 export class Rows {
   readonly layout: Layout
   readonly filed: FiledTable
-  readonly #known = new Generations<Row>(rememberedMax, weigh)
-  /** The last `sk` that the file may have in a partition: what lies beyond is absent, and needs no look. */
-  readonly #lastFiled = new Generations<string>(partitionsRemembered, () => 1)
-  readonly #changes = new Map<string, Change>()
-  readonly #changesByPartition = new Map<string, Set<Change>>()
-  /** Changes whose places in the indexes differ from the file's. */
-  readonly #moved = new Map<string, Change>()
-  /** Changed since the last durable group. */
-  #open: Change[] = []
+  readonly #partitions = new Partitions(rememberedCharsMax)
   readonly #nothing: Row
-  #chars = 0
+  /** Changed since the last durable group. */
+  #open: Slot[] = []
+  /** What waits to be filed, from `#first` on, in the order of the journal entries. */
+  #queue: Slot[] = []
+  #first = 0
+  #waitingChars = 0
+  /** Slots whose places in the indexes differ from the file's. */
+  readonly #moved: Slot[] = []
+  /**
+   * Their sort values per number index, NaN for none: `find` runs over them once a page, and a slot is far away in
+   * memory.
+   */
+  readonly #movedTo: (number[] | null)[]
 
   constructor(db: Database.Database, layout: Layout) {
     this.layout = layout
     this.filed = new FiledTable(db, layout)
     this.#nothing = absent(layout)
+    this.#movedTo = layout.indexes.map((name) => (indexes[name].sort === 'number' ? [] : null))
   }
 
   /** How many rows wait to be filed, and what they weigh. */
   get waiting(): { readonly rows: number; readonly chars: number } {
-    return { rows: this.#changes.size, chars: this.#chars }
-  }
-
-  read(id: string, key: Key): Row {
-    const row = this.#changes.get(id)?.row ?? this.#known.get(id)
-    if (row !== undefined) return row
-    const last = this.#lastFiled.get(key[0])
-    checkKey(key)
-    if (last === undefined) {
-      const found = this.filed.selectWithLast(key)
-      this.#lastFiled.set(key[0], found.last)
-      return this.#know(id, found.row ?? this.#nothing)
-    }
-    if (compareText(key[1], last) > 0) return this.#nothing
-    return this.#know(id, this.filed.select(key) ?? this.#nothing)
-  }
-
-  /** @param before  what `read` gave for this key in the same turn */
-  write(id: string, key: Key, before: Row, row: Row): void {
-    let change = this.#changes.get(id)
-    if (change === undefined) {
-      change = { id, key, base: before, durable: before, row, entry: 0 }
-      this.#changes.set(id, change)
-      const others = this.#changesByPartition.get(key[0])
-      if (others === undefined) this.#changesByPartition.set(key[0], new Set([change]))
-      else others.add(change)
-      this.#open.push(change)
-    } else {
-      if (change.row === change.durable) this.#open.push(change)
-      this.#chars -= weigh(change.row)
-      change.row = row
-    }
-    this.#chars += weigh(row)
-    this.#mark(change)
+    return { rows: this.#queue.length - this.#first, chars: this.#waitingChars }
   }
 
   /** What changed since the last durable group, for the journal. */
-  get open(): readonly { readonly key: Key; readonly row: Row }[] {
+  get open(): readonly Slot[] {
     return this.#open
+  }
+
+  /** Forgets what is too much; ends the life of every slot that was handed out. */
+  trim(): void {
+    this.#partitions.trim()
+  }
+
+  /** The slot of a key, with its row as it is now. Good until the next `trim`. */
+  slot(key: Key): Slot {
+    const [pk, sk] = key
+    const partition = this.#partitions.get(pk)
+    const slot = partition?.slot(sk)
+    if (slot !== undefined) return slot
+    checkKey(key)
+    if (partition === undefined) {
+      const { last, row } = this.filed.selectWithLast(key)
+      return this.#add(this.#partition(pk, last), key, row)
+    }
+    return this.#add(partition, key, this.#isBeyond(partition, sk) ? null : this.filed.select(key))
+  }
+
+  /**
+   * Reads what of these is not known yet in one statement: from a few rows on, that costs half of reading them one by
+   * one.
+   */
+  prefetch(keys: readonly Key[]): void {
+    const unknown = keys.filter(([pk, sk]) => {
+      const partition = this.#partitions.get(pk)
+      return partition === undefined || (partition.slot(sk) === undefined && !this.#isBeyond(partition, sk))
+    })
+    if (unknown.length < prefetchedMin) return
+    for (const key of unknown) checkKey(key)
+    for (const { at, last, row } of this.filed.selectMany(unknown)) {
+      const key = unknown[at]!
+      const partition = this.#partitions.get(key[0]) ?? this.#partition(key[0], last)
+      if (partition.slot(key[1]) === undefined) this.#add(partition, key, row)
+    }
+  }
+
+  write(slot: Slot, row: Row): void {
+    if (slot.row === slot.durable) this.#open.push(slot)
+    if (slot.waiting) {
+      this.#waitingChars -= weightOf(slot.row)
+    } else {
+      slot.waiting = true
+      slot.partition.waiting++
+      this.#queue.push(slot)
+    }
+    this.#waitingChars += weightOf(row)
+    slot.row = row
+    this.#mark(slot)
   }
 
   /** What was open is durable, by this journal entry. */
   settle(entry: number): void {
-    for (const change of this.#open) {
-      change.durable = change.row
-      if (change.entry === 0) change.entry = entry
+    for (const slot of this.#open) {
+      slot.durable = slot.row
+      if (slot.entry === 0) slot.entry = entry
     }
     this.#open = []
   }
 
   /** What was open is lost. */
   forget(): void {
-    for (const change of this.#open) {
-      this.#chars += weigh(change.durable) - weigh(change.row)
-      change.row = change.durable
-      if (change.durable === change.base) this.#drop(change)
-      else this.#mark(change)
+    for (const slot of this.#open) {
+      this.#waitingChars += weightOf(slot.durable) - weightOf(slot.row)
+      slot.row = slot.durable
+      this.#mark(slot)
     }
     this.#open = []
+    // What began to wait in the lost group stands at the end of the queue.
+    while (this.#queue.length > this.#first && this.#queue.at(-1)!.entry === 0) this.#leave(this.#queue.pop()!)
   }
 
   /**
-   * Brings up to `most` rows into the file, those that wait longest first, inside the transaction that the caller has open. Nothing may be
-   * open: what is not durable must not be filed.
+   * Brings up to `most` rows into the file, those that wait longest first, inside the transaction that the caller has
+   * open. Nothing may be open: what is not durable must not be filed.
    *
-   * @returns how many rows it was, the first journal entry that is still needed then, and what to call when that transaction is through
+   * @returns how many rows it was, the first journal entry that is still needed then, and what to call when that
+   *          transaction is through
    */
   file(most: number): { rows: number; entryNeeded: number; done(): void } {
-    const filings: Change[] = []
-    let entryNeeded = Number.POSITIVE_INFINITY
-    for (const change of this.#changes.values()) {
-      if (filings.length >= most) {
-        entryNeeded = change.entry
-        break
-      }
-      filings.push(change)
-    }
+    const filings = this.#queue.slice(this.#first, this.#first + most)
     this.filed.file(filings)
     return {
       rows: filings.length,
-      entryNeeded,
+      entryNeeded: this.#queue[this.#first + filings.length]?.entry ?? Number.POSITIVE_INFINITY,
       done: () => {
-        for (const change of filings) this.#isFiled(change)
+        for (const slot of filings) this.#isFiled(slot)
+        this.#first += filings.length
+        if (this.#first > this.#queue.length / 2) {
+          this.#queue = this.#queue.slice(this.#first)
+          this.#first = 0
+        }
       },
     }
   }
@@ -153,14 +162,18 @@ export class Rows {
   list(pk: string, range: Range): Page<Stored> {
     const bounds = listBounds(range)
     const position = ({ key }: Stored<string>): Position => [key[1]]
+    const partition = this.#partitions.get(pk)
     const waiting: Stored<string>[] = []
-    for (const { key, row } of this.#changesByPartition.get(pk) ?? []) {
-      if (row.version === 0 || !isWithin(bounds, [key[1]])) continue
-      waiting.push({ key, version: row.version, item: row.body })
+    if (partition !== undefined && partition.waiting > 0) {
+      for (const { key, row, waiting: waits } of partition.slots) {
+        if (!waits || row.version === 0 || !isWithin(bounds, [key[1]])) continue
+        waiting.push({ key, version: row.version, item: row.body })
+      }
     }
+    const isHidden = ({ key }: Stored<string>) => partition?.slot(key[1])?.waiting ?? false
+    const filed = except(this.filed.list(pk, bounds), isHidden)
     const items: Stored[] = []
     let bytes = 0
-    const filed = except(this.filed.list(pk, bounds), this.#changes)
     for (const stored of merged(bounds, filed, inOrder(bounds, waiting, position), position)) {
       bytes += Buffer.byteLength(stored.item)
       if (items.length === bounds.limit || (bytes > tableBounds.pageBytesMax && items.length > 0)) {
@@ -174,15 +187,19 @@ export class Rows {
   find(index: IndexName, pk: string, range: IndexRange): Page<Found> {
     const bounds = findBounds(index, range)
     const position = ({ sk, key }: Found): Position => [sk, ...key]
-    const at = this.layout.indexes.indexOf(index) * 2
+    const at = this.layout.indexes.indexOf(index)
+    const values = this.#movedTo[at]!
     const waiting: Found[] = []
-    for (const { key, row } of this.#moved.values()) {
-      if (row.places[at] !== pk) continue
-      const found = { key, sk: row.places[at + 1]! }
+    for (let i = 0; i < this.#moved.length; i++) {
+      if (values !== null && !canBeWithin(bounds, values[i]!)) continue
+      const { key, row } = this.#moved[i]!
+      if (row.places[at * 2] !== pk) continue
+      const found = { key, sk: row.places[at * 2 + 1]! }
       if (isWithin(bounds, position(found))) waiting.push(found)
     }
+    const isHidden = ({ key }: Found) => (this.#partitions.get(key[0])?.slot(key[1])?.movedAt ?? -1) >= 0
+    const filed = except(this.filed.find(index, pk, bounds), isHidden)
     const items: Found[] = []
-    const filed = except(this.filed.find(index, pk, bounds), this.#moved)
     for (const found of merged(bounds, filed, inOrder(bounds, waiting, position), position)) {
       if (items.length === bounds.limit) return { items, next: cursorAt(position(items.at(-1)!)) }
       items.push(found)
@@ -190,50 +207,91 @@ export class Rows {
     return { items, next: null }
   }
 
-  #know(id: string, row: Row): Row {
-    this.#known.set(id, row)
-    return row
+  #partition(pk: string, lastFiled: string): Partition {
+    const partition = new Partition(lastFiled)
+    this.#partitions.set(pk, partition)
+    return partition
   }
 
-  #mark(change: Change) {
-    if (movedPlaces(change.base.places, change.row.places) === 0) this.#moved.delete(change.id)
-    else this.#moved.set(change.id, change)
+  #isBeyond(partition: Partition, sk: string): boolean {
+    return compareText(sk, partition.lastFiled) > 0
   }
 
-  #isFiled(change: Change) {
-    const [pk, sk] = change.key
-    const last = this.#lastFiled.get(pk)
-    if (last !== undefined && compareText(sk, last) > 0) this.#lastFiled.set(pk, sk)
-    this.#drop(change)
-    this.#known.set(change.id, change.row)
+  #add(partition: Partition, key: Key, found: Row | null): Slot {
+    const row = found ?? this.#nothing
+    // A key of its own: the caller may do with his as he likes.
+    const slot = {
+      partition,
+      key: [key[0], key[1]] as const,
+      filed: row,
+      durable: row,
+      row,
+      waiting: false,
+      entry: 0,
+      movedAt: -1,
+    }
+    partition.add(slot)
+    this.#partitions.weigh(partition, row)
+    return slot
   }
 
-  #drop(change: Change) {
-    this.#chars -= weigh(change.row)
-    this.#changes.delete(change.id)
-    this.#moved.delete(change.id)
-    const others = this.#changesByPartition.get(change.key[0])
-    others?.delete(change)
-    if (others?.size === 0) this.#changesByPartition.delete(change.key[0])
+  /** Keeps the list of what moved in step with a slot. */
+  #mark(slot: Slot) {
+    if (movedPlaces(slot.filed.places, slot.row.places) !== 0) {
+      if (slot.movedAt < 0) slot.movedAt = this.#moved.push(slot) - 1
+      this.#noteMove(slot)
+    } else if (slot.movedAt >= 0) {
+      const last = this.#moved.pop()!
+      for (const values of this.#movedTo) values?.pop()
+      if (last !== slot) {
+        last.movedAt = slot.movedAt
+        this.#moved[slot.movedAt] = last
+        this.#noteMove(last)
+      }
+      slot.movedAt = -1
+    }
+  }
+
+  #noteMove({ movedAt, row }: Slot) {
+    for (let i = 0; i < this.#movedTo.length; i++) {
+      const values = this.#movedTo[i]!
+      if (values !== null) values[movedAt] = (row.places[i * 2 + 1] as number | null) ?? Number.NaN
+    }
+  }
+
+  #isFiled(slot: Slot) {
+    slot.filed = slot.row
+    this.#mark(slot)
+    this.#leave(slot)
+    if (this.#isBeyond(slot.partition, slot.key[1])) slot.partition.lastFiled = slot.key[1]
+  }
+
+  #leave(slot: Slot) {
+    this.#waitingChars -= weightOf(slot.row)
+    slot.waiting = false
+    slot.partition.waiting--
+    slot.entry = 0
   }
 }
 
-/** In characters: the body and an allowance for the rest. */
-const weigh = (row: Row) => row.body.length + 200
-
-export const idOf = (key: Key) => `${key[0]}\0${key[1]}`
-
-function* except<T extends { readonly key: Key }>(rows: Iterable<T>, ids: ReadonlyMap<string, unknown>): Generator<T> {
-  for (const row of rows) if (ids.size === 0 || !ids.has(idOf(row.key))) yield row
+function* except<T>(rows: Iterable<T>, isHidden: (row: T) => boolean): Generator<T> {
+  for (const row of rows) if (!isHidden(row)) yield row
 }
 
-/** The bounds of DynamoDB, and what SQLite's text cannot carry. Checked where a key is first looked up: a known key costs nothing. */
+/**
+ * The bounds of DynamoDB, and what SQLite's text cannot carry. Checked where a key is first looked up: a known key
+ * costs nothing.
+ */
 function checkKey([pk, sk]: Key) {
   if (pk === '' || sk === '') throw new Defect(`a key has two parts that are not empty, not '${pk}' / '${sk}'`)
-  if (pk.length * 3 > 2048 && Buffer.byteLength(pk) > 2048)
+  if (pk.length * 3 > 2048 && Buffer.byteLength(pk) > 2048) {
     throw new Defect(`partition ${pk.slice(0, 80)}… is over 2048 bytes`)
-  if (sk.length * 3 > 1024 && Buffer.byteLength(sk) > 1024)
+  }
+  if (sk.length * 3 > 1024 && Buffer.byteLength(sk) > 1024) {
     throw new Defect(`sort key ${sk.slice(0, 80)}… is over 1024 bytes`)
+  }
+  // The narrow look first: the exact one has to read by code point.
+  if (!/[\0\ud800-\udfff]/.test(pk) && !/[\0\ud800-\udfff]/.test(sk)) return
   if (/\0|\p{Surrogate}/u.test(pk) || /\0|\p{Surrogate}/u.test(sk)) {
     throw new Defect(`key ${pk} / ${sk} has a NUL or half a surrogate pair in it`)
   }

@@ -22,20 +22,21 @@ import { Generations } from './generations.ts'
 import { Journal } from './journal.ts'
 import { LaggingIndexes, type Placement } from './lag.ts'
 import { layouts, type Row } from './layout.ts'
-import { absent, itemOf, keyOf, outcomeOf } from './ops.ts'
-import { idOf, Rows } from './rows.ts'
+import { absent, itemOf, keyOf, type Outcome, outcomeOf } from './ops.ts'
+import type { Slot } from './partitions.ts'
+import { Rows } from './rows.ts'
 
 export interface SqliteTable extends Table {
   /**
    * Resolves when everything applied so far is durable, at once when nothing is pending.
    *
-   * Reads see commits that are applied and not yet durable. Who answers somebody outside from a read awaits this first, in the turn of the
-   * event loop in which it read; rejects with Unavailable when what was applied got lost.
+   * Reads see commits that are applied and not yet durable. Who answers somebody outside from a read awaits this first,
+   * in the turn of the event loop in which it read; rejects with Unavailable when what was applied got lost.
    */
   flush(): Promise<void>
   /**
-   * Deletes items whose ttl has passed, looking at the next `rows` keys only: writes pay for no index on ttl. Goes on where the last call
-   * stopped, from the beginning after the end.
+   * Deletes items whose ttl has passed, looking at the next `rows` keys only: writes pay for no index on ttl. Goes on
+   * where the last call stopped, from the beginning after the end.
    *
    * @returns how many were deleted; durable with the next `flush`
    */
@@ -48,7 +49,10 @@ export interface SqliteTable extends Table {
 
 export interface TableOptions {
   readonly clock: Clock
-  /** Index reads answer from a state that is behind on purpose, as DynamoDB's may be. For tests and simulations: keeps all places in memory. */
+  /**
+   * Index reads answer from a state that is behind on purpose, as DynamoDB's may be. For tests and simulations: keeps
+   * all places in memory.
+   */
   readonly lagIndexes?: boolean
 }
 
@@ -76,17 +80,9 @@ interface Group {
   readonly reject: (cause: Unavailable) => void
 }
 
-interface Write {
-  readonly rows: Rows
-  readonly id: string
-  readonly key: Key
-  readonly before: Row
-  readonly row: Row
-}
-
 interface Answer {
   readonly at: number
-  readonly ids: readonly string[]
+  readonly ops: readonly Op[]
   readonly stored: readonly (Stored | null)[]
   readonly durable: Promise<void>
   readonly weight: number
@@ -96,8 +92,10 @@ const commitsPerGroup = 250
 /** Characters of JSON: keeps the entry of a group far from SQLite's bound for one value (1 GB). */
 const charsPerGroup = 8_000_000
 /**
- * In weight, an answer counting 1 and one more per 4,000 characters. Bounded is enough: inside one process no answer gets lost, so a commit is repeated
- * only by who was refused with Unavailable, soon after, and that one was not written. What a crash loses was never answered.
+ * In weight, an answer counting 1 and one more per 4,000 characters. Bounded is enough: inside one process no answer
+ * gets lost, so a commit is repeated only by who was refused with Unavailable, soon after, and that one was not
+ * written. A crash forgets all tokens: who comes back after it with the same one meets what he wrote, as a Conflict
+ * where he expected a state, a second time where he expected none.
  */
 const tokensMax = 4096
 
@@ -129,12 +127,14 @@ class GroupingTable implements SqliteTable {
     if (keys.length > tableBounds.keysPerGet) {
       throw new Defect(`${keys.length} keys in one get; at most ${tableBounds.keysPerGet}`)
     }
-    return this.#reading(() =>
-      keys.map((key) => {
-        const row = this.#rows[tableOf(key[0])].read(idOf(key), key)
+    return this.#reading(() => {
+      const tables = new Set(keys.map(([pk]) => tableOf(pk)))
+      for (const name of tables) this.#rows[name].prefetch(keys.filter(([pk]) => tableOf(pk) === name))
+      return keys.map((key) => {
+        const { row } = this.#rows[tableOf(key[0])].slot(key)
         return row.version === 0 ? null : { key, version: row.version, item: itemOf(row) }
-      }),
-    )
+      })
+    })
   }
 
   async list(pk: string, range: Range = {}): Promise<Page<Stored>> {
@@ -148,23 +148,24 @@ class GroupingTable implements SqliteTable {
   }
 
   /**
-   * Checks and applies at once, before it returns its promise; the promise resolves when the group of this commit is durable. A group closes at the end of
-   * the turn of the event loop, or when it is full: one fsync for all that a turn commits.
+   * Checks and applies at once, before it returns its promise; the promise resolves when the group of this commit is
+   * durable. A group closes at the end of the turn of the event loop, or when it is full: one fsync for all that a turn
+   * commits.
    */
   async commit(ops: readonly Op[], token: string): Promise<(Stored | null)[]> {
     const before = this.#answers.get(token)
     if (before !== undefined && this.#clock.now() - before.at < tableBounds.tokenMemoryMs) {
-      if (!sameItems(before.ids, ops)) throw new Defect(`token ${token} has named another commit within ten minutes`)
+      if (!sameItems(before.ops, ops)) throw new Defect(`token ${token} has named another commit within ten minutes`)
       await before.durable
       return [...before.stored]
     }
-    const { ids, stored, chars } = this.#reading(() => this.#apply(ops))
+    const { stored, chars } = this.#reading(() => this.#apply(ops))
     const group = this.#open()
     group.tokens.push(token)
     group.commits++
     group.chars += chars
     const weight = 1 + chars / 4000
-    this.#answers.set(token, { at: this.#clock.now(), ids, stored, durable: group.durable, weight })
+    this.#answers.set(token, { at: this.#clock.now(), ops, stored, durable: group.durable, weight })
     if (group.commits >= commitsPerGroup || group.chars >= charsPerGroup) this.#closeGroup()
     await group.durable
     return stored
@@ -182,11 +183,10 @@ class GroupingTable implements SqliteTable {
       const last = rows.filed.keyAfter(after, most)
       let deleted = 0
       for (const key of rows.filed.expired(after, last, seconds)) {
-        const id = idOf(key)
-        const before = rows.read(id, key)
+        const slot = rows.slot(key)
         // The file may be behind: what has been written again since lives on.
-        if (before.ttl === null || before.ttl > seconds) continue
-        this.#write({ rows, id, key, before, row: absent(rows.layout) })
+        if (slot.row.ttl === null || slot.row.ttl > seconds) continue
+        this.#write(rows, slot, absent(rows.layout))
         deleted++
       }
       this.#expireAt = last === null ? { table: (table + 1) % layouts.length, after: ['', ''] } : { table, after: last }
@@ -208,43 +208,43 @@ class GroupingTable implements SqliteTable {
   }
 
   /** Checks everything before it writes anything, so that a refused commit leaves nothing. */
-  #apply(ops: readonly Op[]): { ids: string[]; stored: (Stored | null)[]; chars: number } {
+  #apply(ops: readonly Op[]): { stored: (Stored | null)[]; chars: number } {
     if (ops.length < 1 || ops.length > tableBounds.opsPerCommit) {
       throw new Defect(`${ops.length} operations in one commit; 1 to ${tableBounds.opsPerCommit}`)
     }
-    const ids: string[] = []
-    const stored: (Stored | null)[] = []
-    const writes: Write[] = []
+    const slots: Slot[] = []
+    const outcomes: Outcome[] = []
     let refused: Conflict | null = null
-    let chars = 0
     for (let i = 0; i < ops.length; i++) {
-      const op = ops[i]!
-      const key = keyOf(op)
+      const key = keyOf(ops[i]!)
       const rows = this.#rows[tableOf(key[0])]
-      const id = idOf(key)
-      if (ids.includes(id)) throw new Defect(`${key[0]} / ${key[1]} stands twice in one commit`)
-      ids.push(id)
-      const before = rows.read(id, key)
-      const outcome = outcomeOf(op, before, rows.layout)
-      if (outcome === null) {
-        refused ??= new Conflict(i, key)
-        continue
-      }
-      stored.push(outcome.stored)
-      if (outcome.row === null) continue
-      chars += outcome.row.body.length
-      writes.push({ rows, id, key, before, row: outcome.row })
+      const slot = rows.slot(key)
+      if (slots.includes(slot)) throw new Defect(`${key[0]} / ${key[1]} stands twice in one commit`)
+      slots.push(slot)
+      const outcome = outcomeOf(ops[i]!, slot.row, rows.layout)
+      if (outcome === null) refused ??= new Conflict(i, key)
+      else outcomes.push(outcome)
     }
     if (refused !== null) throw refused
-    for (const write of writes) this.#write(write)
-    return { ids, stored, chars }
+    const stored: (Stored | null)[] = []
+    let chars = 0
+    for (let i = 0; i < ops.length; i++) {
+      const { row, stored: state } = outcomes[i]!
+      stored.push(state)
+      if (row === null) continue
+      chars += row.body.length
+      this.#write(this.#rows[tableOf(slots[i]!.key[0])], slots[i]!, row)
+    }
+    return { stored, chars }
   }
 
-  #write({ rows, id, key, before, row }: Write) {
+  #write(rows: Rows, slot: Slot, row: Row) {
     const group = this.#open()
-    rows.write(id, key, before, row)
+    rows.write(slot, row)
     const { layout } = rows
-    if (this.#lag !== null && layout.columns.length > 0) group.placements.push({ layout, key, places: row.places })
+    if (this.#lag !== null && layout.columns.length > 0) {
+      group.placements.push({ layout, key: slot.key, places: row.places })
+    }
   }
 
   #open(): Group {
@@ -283,6 +283,7 @@ class GroupingTable implements SqliteTable {
 
   #reading<T>(read: () => T): T {
     if (this.#closed) throw new Unavailable(`${this.#file.path} is closed`)
+    for (const rows of this.#tables) rows.trim()
     try {
       return read()
     } catch (cause) {
@@ -300,5 +301,5 @@ class GroupingTable implements SqliteTable {
 }
 
 /** DynamoDB compares the whole request; the keys are what tells a repeated commit from a token made wrongly. */
-const sameItems = (ids: readonly string[], ops: readonly Op[]) =>
-  ids.length === ops.length && ops.every((op, i) => idOf(keyOf(op)) === ids[i])
+const sameItems = (before: readonly Op[], ops: readonly Op[]) =>
+  before.length === ops.length && ops.every((op, i) => keyOf(op).join('\0') === keyOf(before[i]!).join('\0'))

@@ -1,0 +1,130 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { openFile, type StoreFile } from '../../shared/adapters/sqlite/file.ts'
+import { type SqliteTable, tableOn } from '../../shared/adapters/sqlite/table.ts'
+import { Conflict, type Op, Unavailable } from '../../shared/ports/table.ts'
+import { applied, commit, type Model, opOf } from '../conformance/model.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('commit' as const), group: fc.array(commit, { maxLength: 5 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('lose' as const), group: fc.array(commit, { maxLength: 5 }) }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('file' as const), ms: fc.constantFrom(50, 60, 200) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const) }) },
+)
+
+it('groups, lost groups, filing and crashes in any order leave what a plain map would hold', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+      const { file, lose } = losable(openFile({ file: ':memory:' }))
+      let table = tableOn(file, { clock: { now: () => 0 } })
+      let model: Model = new Map()
+      let tokens = 0
+      for (const next of steps) {
+        switch (next.kind) {
+          case 'file':
+            vi.advanceTimersByTime(next.ms)
+            break
+          case 'crash':
+            // Another table on the same file, the old one and all it knew left behind.
+            vi.clearAllTimers()
+            table = tableOn(file, { clock: { now: () => 0 } })
+            break
+          default: {
+            lose(next.kind === 'lose')
+            const group = groupOf(next.group, model)
+            const results = await Promise.allSettled(group.map(({ ops }) => table.commit(ops, `${tokens++}`)))
+            lose(false)
+            let lost = false
+            for (const [i, result] of results.entries()) {
+              if (group[i]!.stored === null) {
+                expect((result as PromiseRejectedResult).reason).toBeInstanceOf(Conflict)
+              } else if (next.kind === 'lose' && result.status === 'rejected') {
+                expect(result.reason).toBeInstanceOf(Unavailable)
+                lost = true
+              } else {
+                expect(result).toEqual({ status: 'fulfilled', value: group[i]!.stored })
+              }
+            }
+            if (!lost) model = group.at(-1)?.model ?? model
+          }
+        }
+        await expectHolds(table, model)
+      }
+      vi.clearAllTimers()
+      table.close()
+    }),
+    { numRuns: 150 },
+  )
+})
+
+const pks = ['S#1', 'S#2', 'S#3']
+
+/** The operations of each commit of a group, and what they give when the group is kept. */
+function groupOf(changes: readonly (typeof commit extends fc.Arbitrary<infer C> ? C : never)[], start: Model) {
+  let model = start
+  return changes.map((parts) => {
+    const ops: Op[] = parts.map(({ where, change }) => opOf([pks[where.partition]!, where.sk], change, model, '0'))
+    const after = applied(model, ops)
+    if (after !== null) model = after.model
+    return { ops, stored: after?.stored ?? null, model }
+  })
+}
+
+async function expectHolds(table: SqliteTable, model: Model) {
+  const held = [...model.values()].sort((a, b) => Buffer.compare(Buffer.from(a.key[1]), Buffer.from(b.key[1])))
+  for (const pk of pks) {
+    const own = held.filter(({ key }) => key[0] === pk).map(({ key, version, item }) => ({ key, version, item }))
+    expect((await table.list(pk)).items).toEqual(own)
+    expect((await table.list(pk, { descending: true, limit: 2 })).items).toEqual(own.toReversed().slice(0, 2))
+    expect(await table.get(own.map(({ key }) => key))).toEqual(own)
+  }
+  for (const index of ['due', 'schedulesByMaker'] as const) {
+    const placed = held.flatMap(({ key, index: places }) => (places[index] ? [`${key} ${places[index][1]}`] : []))
+    const found = await table.find(index, '0')
+    expect(found.items.map(({ key, sk }) => `${key} ${sk}`).sort()).toEqual(placed.sort())
+  }
+}
+
+/** A file whose journal can be told to fail, as on a full disk. */
+function losable(file: StoreFile): { file: StoreFile; lose(on: boolean): void } {
+  let losing = false
+  const prepare = file.db.prepare.bind(file.db)
+  const db = new Proxy(file.db, {
+    get(target, name) {
+      if (name !== 'prepare') {
+        const value: unknown = Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      }
+      return (sql: string) => {
+        const statement = prepare(sql)
+        if (!sql.startsWith('INSERT INTO journal')) return statement
+        const run = statement.run.bind(statement)
+        statement.run = (...values) => {
+          if (losing) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+          return run(...values)
+        }
+        return statement
+      }
+    },
+  })
+  return {
+    file: { ...file, db },
+    lose(on) {
+      losing = on
+    },
+  }
+}
