@@ -2,7 +2,12 @@
 const floor = (name, from, notTo) => ({ name, severity: 'error', from: { path: from }, to: { path: notTo } })
 module.exports = {
   forbidden: [
-    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+    {
+      name: 'no-circular',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
     floor('time-stands-alone', '^shared/time/', '^(shared/(?!time/)|apps/|functions/|infra/|test/)'),
     floor('domain-knows-time-only', '^shared/domain/', '^(shared/(?!time/|domain/)|apps/|functions/|infra/|test/)'),
     floor('ports-know-no-engine', '^shared/ports/', '^(shared/(engine|api|adapters)/|apps/|functions/|infra/|test/)'),
@@ -23,5 +28,9 @@ module.exports = {
       to: { dependencyTypes: ['npm'] },
     },
   ],
-  options: { doNotFollow: { path: 'node_modules' }, tsPreCompilationDeps: true, tsConfig: { fileName: 'tsconfig.json' } },
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+  },
 }

@@ -11,7 +11,7 @@ export interface Child {
   answer<T>(): Promise<T>
   say(line: string): void
   exited: Promise<number | null>
-  stop(signal?: NodeJS.Signals): Promise<void>
+  stop(): Promise<void>
   lastWords(): string
 }
 
@@ -27,7 +27,11 @@ export const scriptOptions = <T>(): T => JSON.parse(process.argv[2] ?? '{}') as 
 /** The child's side of `answer`. */
 export const sayToParent = (answer: object): boolean => process.stdout.write(`${JSON.stringify(answer)}\n`)
 
-export function startProcess(command: string, args: string[], options: SpawnOptions = {}): Child {
+export function startProcess(
+  command: string,
+  args: string[],
+  { stopSignal = 'SIGTERM', ...options }: SpawnOptions & { stopSignal?: NodeJS.Signals } = {},
+): Child {
   const child: ChildProcess = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
   const name = args.find((arg) => arg.endsWith('.ts') || arg.endsWith('.js')) ?? command
   const waiting: { resolve(line: object): void; reject(error: Error): void }[] = []
@@ -59,19 +63,19 @@ export function startProcess(command: string, args: string[], options: SpawnOpti
       resolve(null)
     })
     child.once('close', (code, signal) => {
-      fail(new Error(`${name} ended (${signal ?? `exit ${code}`}):\n${tail.trim()}`))
+      const why = /^\w*Error: .*$/m.exec(tail)?.[0] ?? 'see below'
+      fail(new Error(`${name} ended (${signal ?? `exit ${code}`}): ${why}\n${tail.trim()}`))
       resolve(code)
     })
   })
 
-  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+  const stop = started(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill(signal)
+    child.kill(stopSignal)
     const hard = setTimeout(() => child.kill('SIGKILL'), 10_000)
     await exited
     clearTimeout(hard)
-  }
-  const forget = started(stop)
+  })
 
   return {
     pid: child.pid ?? -1,
@@ -83,10 +87,7 @@ export function startProcess(command: string, args: string[], options: SpawnOpti
       }),
     say: (line) => void child.stdin?.write(`${line}\n`),
     exited,
-    stop: async (signal) => {
-      await stop(signal)
-      await forget()
-    },
+    stop,
     lastWords: () => tail.trim(),
   }
 }

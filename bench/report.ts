@@ -9,7 +9,7 @@ export function terminalTable(rows: readonly MeasuredRow[]): string {
   const table = new Table({ head: ['what', 'ours', 'peer', 'ratio', 'met'], style: { head: [], border: [] } })
   for (const { id, what, peer, gate, result, failure } of rows) {
     table.push([{ colSpan: 5, content: `${pc.bold(id)}  ${what}\nbeside ${peer}; gate ${gate}` }])
-    if (result === null) table.push([{ colSpan: 5, content: pc.red(`did not run: ${failure}`) }])
+    if (result === null) table.push([{ colSpan: 5, content: pc.red(`did not run: ${failure?.split('\n')[0]}`) }])
     for (const cell of result?.cells ?? []) {
       const met = cell.met === null ? '' : cell.met ? pc.green('met') : pc.red('not met')
       table.push([cell.name, ...figures(cell), met])
@@ -74,11 +74,13 @@ function noteLines({ row, taken, failure }: Newest): string {
   if (taken === null) return [`### ${row.id}`, '', '- No full run has measured it yet.', ...why, ''].join('\n')
   const { run, measured } = taken
   const { machine } = run
+  const missed = (measured.result?.cells ?? []).filter(({ met }) => met === false).map(({ name }) => name)
   return [
     `### ${row.id}`,
     '',
     `${measured.result?.summary}. Taken ${run.at.slice(0, 10)} at ${run.commit}, on ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, Node ${machine.node}, Linux ${machine.kernel}, load ${machine.load} before.`,
     '',
+    ...(missed.length === 0 ? [] : [`- Not met: ${missed.join('; ')}.`]),
     ...(measured.result?.notes ?? []).map((note) => `- ${note}`),
     ...why,
     '',

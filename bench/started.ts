@@ -2,8 +2,11 @@ const stops = new Set<() => Promise<void>>()
 
 /** Remembers how to stop what the bench started, so that an interrupted run leaves nothing behind. Returns the stop to call. */
 export function started(stop: () => Promise<void>): () => Promise<void> {
-  const once = async () => {
-    if (stops.delete(once)) await stop()
+  let stopped: Promise<void> | null = null
+  // Whoever calls second waits too: a signal and a failing row stop the same things at once, and a folder goes after its server.
+  const once = () => {
+    stopped ??= stop().finally(() => stops.delete(once))
+    return stopped
   }
   stops.add(once)
   return once
@@ -14,7 +17,12 @@ export async function stopEverything(): Promise<void> {
   for (const stop of [...stops].reverse()) await stop().catch((error: unknown) => console.error(String(error)))
 }
 
+/** Also at a fault that nobody caught, a closed pipe behind `| head` say: the children are no shell's to clean up. */
 export function stopOnSignals(): void {
+  process.once('uncaughtException', (error) => {
+    console.error(error)
+    void stopEverything().finally(() => process.exit(1))
+  })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void stopEverything().finally(() => process.exit(130)))
   }

@@ -7,7 +7,7 @@ import { sayToParent, scriptOptions } from '../child.ts'
 const QUEUE = 'wakes'
 
 const { url, port } = scriptOptions<{ url: string; port: number }>()
-const boss = new PgBoss({ connectionString: url, max: Number(process.env.PB_MAX ?? 32) })
+const boss = new PgBoss({ connectionString: url, max: Number(process.env.PB_MAX ?? 10) })
 boss.on('error', (error) => console.error(error.message))
 await boss.start()
 await boss.createQueue(QUEUE)

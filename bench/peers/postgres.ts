@@ -41,7 +41,8 @@ export async function startPostgres(): Promise<Postgres> {
   const server = startProcess(
     join(bin, 'postgres'),
     ['-D', cluster, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
-    asOwner,
+    // PostgreSQL's fast shutdown; at SIGTERM it would wait for its clients.
+    { ...asOwner, stopSignal: 'SIGINT' },
   )
   const url = (database: string) => `postgres:///${database}?host=${encodeURIComponent(dir)}&port=${port}&user=bench`
   const admin = await connected(url('postgres'), server)
@@ -58,8 +59,7 @@ export async function startPostgres(): Promise<Postgres> {
     },
     stop: async () => {
       await admin.end()
-      // SIGINT is PostgreSQL's fast shutdown; SIGTERM would wait for clients.
-      await server.stop('SIGINT')
+      await server.stop()
       await removeDir()
     },
   }

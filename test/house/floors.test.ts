@@ -15,7 +15,8 @@ async function breaches(baseDir: string, places: string[], seenAtLeast: number):
     tsPreCompilationDeps: true,
   })
   if (typeof output === 'string') throw new Error('the cruise answered text')
-  if (output.summary.totalCruised < seenAtLeast) throw new Error(`only ${output.summary.totalCruised} modules were seen`)
+  if (output.summary.totalCruised < seenAtLeast)
+    throw new Error(`only ${output.summary.totalCruised} modules were seen`)
   return output.summary.violations.map((v) => `${v.rule.name}: ${v.from} → ${v.to}`).sort()
 }
 
