@@ -1,7 +1,9 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 import { started } from './started.ts'
 
 /** A process that the bench started: stopped by its own pid, its last words kept for the error message. */
@@ -9,23 +11,37 @@ export interface Child {
   pid: number
   /** The next line of its stdout that is a JSON object; rejects when it ends without one. */
   answer<T>(): Promise<T>
-  say(line: string): void
   exited: Promise<number | null>
   stop(): Promise<void>
   lastWords(): string
 }
 
-/** Runs a TypeScript file of bench/ in a process, and so on an event loop, of its own. */
+const builtDir = fileURLToPath(new URL('../node_modules/.cache/rouse-bench/', import.meta.url))
+const built = new Map<string, string>()
+
+/**
+ * Runs a TypeScript file of bench/ in a process, and so on an event loop, of its own.
+ *
+ * It is bundled first, as `npm run build` does it: under tsx every closure is named when it is made (esbuild's keepNames), which would
+ * measure tsx as well. Packages stay outside; below node_modules they are found from there.
+ */
 export function startScript(script: string, options: object): Child {
-  const file = fileURLToPath(new URL(script, import.meta.url))
-  return startProcess(process.execPath, ['--import', 'tsx', file, JSON.stringify(options)])
+  const outfile = built.get(script) ?? join(builtDir, `${basename(script, '.ts')}.mjs`)
+  if (!built.has(script)) {
+    buildSync({
+      entryPoints: [fileURLToPath(new URL(script, import.meta.url))],
+      outfile,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      packages: 'external',
+      logLevel: 'warning',
+    })
+    built.set(script, outfile)
+  }
+  return startProcess(process.execPath, [outfile, JSON.stringify(options)])
 }
-
-/** What `startScript` was given, read in the child. */
-export const scriptOptions = <T>(): T => JSON.parse(process.argv[2] ?? '{}') as T
-
-/** The child's side of `answer`. */
-export const sayToParent = (answer: object): boolean => process.stdout.write(`${JSON.stringify(answer)}\n`)
 
 export function startProcess(
   command: string,
@@ -33,7 +49,7 @@ export function startProcess(
   { stopSignal = 'SIGTERM', ...options }: SpawnOptions & { stopSignal?: NodeJS.Signals } = {},
 ): Child {
   const child: ChildProcess = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
-  const name = args.find((arg) => arg.endsWith('.ts') || arg.endsWith('.js')) ?? command
+  const name = basename(args.find((arg) => /\.m?js$/.test(arg)) ?? command)
   const waiting: { resolve(line: object): void; reject(error: Error): void }[] = []
   const unread: object[] = []
   let tail = ''
@@ -54,8 +70,6 @@ export function startProcess(
     else if (waiting.length > 0) waiting.shift()!.resolve(answer)
     else unread.push(answer)
   })
-  // Writing to a child that has just ended is reported by its exit, not by a broken pipe.
-  child.stdin?.on('error', () => {})
 
   const exited = new Promise<number | null>((resolve) => {
     child.once('error', (error) => {
@@ -85,7 +99,6 @@ export function startProcess(
         else if (ended) reject(ended)
         else waiting.push({ resolve: resolve as (line: object) => void, reject })
       }),
-    say: (line) => void child.stdin?.write(`${line}\n`),
     exited,
     stop,
     lastWords: () => tail.trim(),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { sayToParent, scriptOptions } from './child.ts'
+import { sayToParent, scriptOptions } from './inside.ts'
 
 /** One call: the same bytes whoever serves it, but for the bearer key. */
 export interface Call {

@@ -6,7 +6,12 @@ import type { Cell, Row } from './row.ts'
 
 /** What a terminal shows of one run. */
 export function terminalTable(rows: readonly MeasuredRow[]): string {
-  const table = new Table({ head: ['what', 'ours', 'peer', 'ratio', 'met'], style: { head: [], border: [] } })
+  const table = new Table({
+    head: ['what', 'ours', 'peer', 'ratio', 'met'],
+    colWidths: [64, 14, 14, 10, 10],
+    wordWrap: true,
+    style: { head: [], border: [] },
+  })
   for (const { id, what, peer, gate, result, failure } of rows) {
     table.push([{ colSpan: 5, content: `${pc.bold(id)}  ${what}\nbeside ${peer}; gate ${gate}` }])
     if (result === null) table.push([{ colSpan: 5, content: pc.red(`did not run: ${failure?.split('\n')[0]}`) }])

@@ -5,8 +5,8 @@ import { openNode } from '../../apps/local/node.ts'
 import { newSecret } from '../../shared/api/keys.ts'
 import { personOps } from '../../shared/engine/agents.ts'
 import type { World } from '../../shared/ports/world.ts'
-import { sayToParent, scriptOptions } from '../child.ts'
 import { type Drained, drained, nowMs } from '../figures.ts'
+import { sayToParent, scriptOptions } from '../inside.ts'
 
 /** What this process prints, on one line. */
 export interface OurDrained extends Drained {

@@ -1,6 +1,6 @@
 import { Queue, Worker } from 'bullmq'
-import { sayToParent, scriptOptions } from '../child.ts'
 import { drained, nowMs } from '../figures.ts'
+import { sayToParent, scriptOptions } from '../inside.ts'
 
 /**
  * BullMQ on one queue, the session in the payload: a queue has a worker and a blocking connection of its own, so 500 of them are no way to

@@ -1,7 +1,7 @@
 import { serve } from '@hono/node-server'
 import { Queue } from 'bullmq'
 import { Hono } from 'hono'
-import { sayToParent, scriptOptions } from '../child.ts'
+import { sayToParent, scriptOptions } from '../inside.ts'
 
 /** BullMQ behind hono: one POST, one delayed entry, 201. How durable it is says the Redis behind it. */
 const { redisPort, port } = scriptOptions<{ redisPort: number; port: number }>()

@@ -1,5 +1,5 @@
 import { Queue, Worker } from 'bullmq'
-import { sayToParent, scriptOptions } from '../child.ts'
+import { sayToParent, scriptOptions } from '../inside.ts'
 
 /** A BullMQ worker, as it comes, beside delayed work that is months away. Ends when its stdin does. */
 const QUEUE = 'wakes'

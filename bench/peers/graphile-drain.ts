@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'
-import { sayToParent, scriptOptions } from '../child.ts'
 import { drained, nowMs } from '../figures.ts'
+import { sayToParent, scriptOptions } from '../inside.ts'
 
 export interface PeerDrainOptions {
   url: string

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import PgBoss from 'pg-boss'
-import { sayToParent, scriptOptions } from '../child.ts'
 import { drained, nowMs } from '../figures.ts'
+import { sayToParent, scriptOptions } from '../inside.ts'
 import type { PeerDrainOptions } from './graphile-drain.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { type Beside, beside, besideRounds } from '../beside.ts'
 import { startScript } from '../child.ts'
 import { type Drained, medians, shown } from '../figures.ts'
 import type { OurDrained } from '../ours/drain.ts'
@@ -47,10 +48,8 @@ export const drain: Row = {
         ratio: crowded,
         met: crowded >= 0.8,
       },
-      cell('drained, beside pg-boss', '/s', own.perSecond, pgBoss.perSecond, null),
-      cell('p99 lag, beside pg-boss', 'ms', own.p99, pgBoss.p99, null),
-      cell('drained, beside BullMQ, appendfsync always', '/s', own.perSecond, bull.perSecond, null),
-      cell('p99 lag, beside BullMQ, appendfsync always', 'ms', own.p99, bull.p99, null),
+      ...besideCells('pg-boss', own, pgBoss),
+      ...besideCells('BullMQ, appendfsync always', own, bull),
     ]
     return {
       cells,
@@ -61,6 +60,8 @@ export const drain: Row = {
         `${rounds} round(s), medians. Per second: count / (last delivery − due time). The due time falls in the middle of each n-th part of the pollers' interval, one part a round.`,
         'Ours: a prompt counts when its bell rings, which is after its commit is on disk. Peers: when its function is called, which is after the commit that locked it.',
         'graphile-worker: concurrentJobs 24, localQueue 2,500, completeJobBatchDelay 0, pollInterval 500 ms, session in the payload. pg-boss: one batch of all, 0.5 s. BullMQ: concurrency 100, does not poll.',
+        ...(pgBoss.failure === null ? [] : [`pg-boss did not run: ${pgBoss.failure}`]),
+        ...(bull.failure === null ? [] : [`BullMQ did not run: ${bull.failure}`]),
       ],
     }
   },
@@ -68,31 +69,31 @@ export const drain: Row = {
 
 export interface DrainPeers {
   graphile: Drained
-  pgBoss: Drained
-  bull: Drained
+  pgBoss: Beside<Drained>
+  bull: Beside<Drained>
 }
 
-export const peerMedians = (all: readonly DrainPeers[]): DrainPeers => ({
-  graphile: medians(
-    all.map((peers) => peers.graphile),
-    keys,
-  ),
-  pgBoss: medians(
-    all.map((peers) => peers.pgBoss),
-    keys,
-  ),
-  bull: medians(
-    all.map((peers) => peers.bull),
-    keys,
-  ),
-})
+export const peerMedians = (all: readonly DrainPeers[]): DrainPeers => {
+  const middle = (ran: Drained[]) => medians(ran, keys)
+  return {
+    graphile: middle(all.map(({ graphile }) => graphile)),
+    pgBoss: besideRounds(
+      all.map(({ pgBoss }) => pgBoss),
+      middle,
+    ),
+    bull: besideRounds(
+      all.map(({ bull }) => bull),
+      middle,
+    ),
+  }
+}
 
 export async function drainPeers(postgres: Postgres, phase: number): Promise<DrainPeers> {
   const options = async (): Promise<PeerDrainOptions> => ({ url: await postgres.freshDatabase(), due, sessions, phase })
   return {
     graphile: await onlyAnswer<Drained>('./peers/graphile-drain.ts', await options()),
-    pgBoss: await onlyAnswer<Drained>('./peers/pgboss-drain.ts', await options()),
-    bull: await drainBullmq(),
+    pgBoss: await beside(async () => onlyAnswer<Drained>('./peers/pgboss-drain.ts', await options())),
+    bull: await beside(drainBullmq),
   }
 }
 
@@ -124,3 +125,11 @@ const cell = (name: string, unit: string, ours: number, peer: number, met: boole
   ratio: ours / peer,
   met,
 })
+
+const besideCells = (name: string, own: Drained, { figures }: Beside<Drained>) =>
+  figures === null
+    ? []
+    : [
+        cell(`drained, beside ${name}`, '/s', own.perSecond, figures.perSecond, null),
+        cell(`p99 lag, beside ${name}`, 'ms', own.p99, figures.p99, null),
+      ]

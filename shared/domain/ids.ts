@@ -7,14 +7,18 @@ const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /** Ten characters that sort as the instant does. `at`: epoch ms, 0..2^48-1. */
 export function timePart(at: number): string {
-  let out = ''
-  let rest = at
-  for (let i = 0; i < 10; i++) {
-    out = alphabet[rest % 32] + out
-    rest = Math.floor(rest / 32)
-  }
-  return out
+  // Two halves of 25 bits: shifts work on 32.
+  const high = Math.floor(at / 33_554_432)
+  const low = at % 33_554_432
+  return half(high) + half(low)
 }
+
+const half = (bits: number): string =>
+  alphabet[bits >>> 20]! +
+  alphabet[(bits >>> 15) & 31] +
+  alphabet[(bits >>> 10) & 31] +
+  alphabet[(bits >>> 5) & 31] +
+  alphabet[bits & 31]
 
 /** @returns epoch ms of a ULID's first ten characters */
 export function timeOf(ulid: string): number {
@@ -26,26 +30,20 @@ export function timeOf(ulid: string): number {
 /** 26 characters: time and a hash of `named`. Not a secret: a hash that is fast, not one that resists forging. */
 export function derivedUlid(at: number, named: string): string {
   const [a, b, c] = hash96(named)
-  let out = timePart(at)
-  // 16 characters of 5 bits out of 96.
-  let bits = 0
-  let held = 0
-  const words = [a, b, c]
-  let word = 0
-  for (let i = 0; i < 16; i++) {
-    if (held < 5) {
-      bits = bits * 65_536 + (word % 2 === 0 ? words[word >> 1]! >>> 16 : words[word >> 1]! & 0xffff)
-      word += 1
-      held += 16
-    }
-    const shift = 2 ** (held - 5)
-    const five = Math.floor(bits / shift)
-    bits -= five * shift
-    held -= 5
-    out += alphabet[five]
-  }
-  return out
+  return timePart(at) + fiveBits(a) + fiveBits(b) + last20(c)
 }
+
+const last20 = (word: number): string =>
+  alphabet[word >>> 27]! + alphabet[(word >>> 22) & 31] + alphabet[(word >>> 17) & 31] + alphabet[(word >>> 12) & 31]
+
+/** The upper 30 bits of a word, five at a time. */
+const fiveBits = (word: number): string =>
+  alphabet[word >>> 27]! +
+  alphabet[(word >>> 22) & 31] +
+  alphabet[(word >>> 17) & 31] +
+  alphabet[(word >>> 12) & 31] +
+  alphabet[(word >>> 7) & 31] +
+  alphabet[(word >>> 2) & 31]
 
 /** Three 32-bit lanes, each a murmur-like mix with its own constants; avalanche at the end. */
 function hash96(text: string): [number, number, number] {

@@ -8,7 +8,8 @@ import { retrying } from './call.ts'
 import { look } from './fire.ts'
 import { dropWaiting } from './inbox.ts'
 import { loadSchedules } from './load.ts'
-import { commit, expireDefinition, keys, putCursor, putHead, putHistory, putLinks, putRun, read } from './store.ts'
+import { putCursor, putRun, readCursor } from './rows.ts'
+import { commit, expireDefinition, keys, putHead, putHistory, putLinks, read } from './store.ts'
 
 export type EndReason =
   | 'deleted'
@@ -80,7 +81,7 @@ async function dropFresh(world: World, head: Head, reason: string, now: number):
   const { fresh } = head
   if (fresh === null) return
   await retrying(async () => {
-    const cursor = await read<Cursor>(world, keys.cursor(fresh.schedule))
+    const cursor = await readCursor(world, fresh.schedule)
     if (cursor === null || !cursor.item.open.some((run) => run.row === fresh.row && run.turn === null)) return
     const dropped = await dropWaiting(world, cursor.item, reason, now, fresh.row)
     await commit(world, [putCursor(world, dropped.cursor, cursor.version, now), ...dropped.ops])

@@ -8,7 +8,7 @@ import { commit, everyShard, keys, read } from './store.ts'
 
 /** The first prompts of a herd leave at once; then larger groups share one write to disk. */
 const groupFirst = 32
-const groupMost = 250
+const groupMost = 500
 
 /**
  * Does everything that is due at `now`: leases that ran out first, so that a slot does not meet a turn that is dead, then

@@ -11,16 +11,14 @@ import type { World } from '../ports/world.ts'
 import { closeConversation } from './closing.ts'
 import { placed, ring, withSession } from './fire.ts'
 import { type Loaded, loadSchedules, openIds } from './load.ts'
+import { patchRun, putCursor, putRun } from './rows.ts'
 import {
   asItem,
   commit,
   headUnchanged,
   keys,
-  patchRun,
-  putCursor,
   putHead,
   putHistory,
-  putRun,
   putSession,
   putWaiting,
   read,

@@ -1,5 +1,6 @@
 import { type Advance, decideDue } from '../domain/due.ts'
 import { bare } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
 import type { Cursor, OpenRun, Run } from '../domain/schedule.ts'
 import type { Head } from '../domain/session.ts'
 import { type Op, type Stored, Unavailable } from '../ports/table.ts'
@@ -7,7 +8,8 @@ import type { World } from '../ports/world.ts'
 import { Contended, retrying } from './call.ts'
 import { dropWaiting } from './inbox.ts'
 import { type Loaded, loadSchedules, messageOf, openIds } from './load.ts'
-import { commit, keys, putCursor, putHead, putRun, putSession, read } from './store.ts'
+import { putCursor, putRun } from './rows.ts'
+import { commit, keys, putHead, putSession, read } from './store.ts'
 
 /**
  * Looks at schedules and commits what became of their due times. The one way in for alarms, the sweep and calls alike.
@@ -171,19 +173,16 @@ export async function ring(
   loaded: Loaded,
   run: Pick<Run, 'id' | 'message' | 'at' | 'session'>,
 ): Promise<void> {
-  const message = messageOf({
-    run,
-    definition: loaded.definition,
-    makerSession: loaded.maker?.session ?? null,
-    status: 'waiting',
-  })
-  const queue = loaded.definition.conv === null ? loaded.definition.agent : run.session!
+  const { definition } = loaded
+  const queue = definition.conv === null ? definition.agent : run.session!
+  const message = (): Message =>
+    messageOf({ run, definition, makerSession: loaded.maker?.session ?? null, status: 'waiting' })
   await hint(world, () =>
     world.bell.ring(queue, {
       kind: 'message',
       session: run.session!,
-      agent: loaded.definition.agent,
-      id: message.id,
+      agent: definition.agent,
+      id: run.message!,
       message,
     }),
   )
@@ -215,7 +214,7 @@ export async function ringCancelled(world: World, head: Head): Promise<void> {
       session: head.session,
       agent: head.agent,
       id: head.turn!.id,
-      message: null,
+      message: () => null,
     }),
   )
 }

@@ -5,18 +5,8 @@ import { type Head, isGone, type Links, noLinks, type RunRef } from '../domain/s
 import type { Key, Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { messageOf, openIds } from './load.ts'
-import {
-  keys,
-  patchRun,
-  putCursor,
-  putHead,
-  putHistory,
-  putSession,
-  read,
-  readAll,
-  type SessionRow,
-  ttlAfter,
-} from './store.ts'
+import { patchRun, putCursor, readCursor, readCursors } from './rows.ts'
+import { keys, putHead, putHistory, putSession, readAll, type SessionRow, ttlAfter } from './store.ts'
 
 /** Everything that waits in a conversation, and what it takes to hand one out. */
 export interface Front {
@@ -53,7 +43,7 @@ export async function loadFront(world: World, conv: string): Promise<Front | nul
   ])
   if (head === null) return null
   const fires = (links?.item ?? noLinks).fires
-  const cursors = (await readAll<Cursor>(world, fires.map(keys.cursor))).filter((c): c is Stored<Cursor> => c !== null)
+  const cursors = (await readCursors(world, fires)).filter((c): c is Stored<Cursor> => c !== null)
   const messages = rows.items as readonly Stored<unknown>[] as readonly Stored<Message>[]
   const waiting: Candidate[] = [
     ...messages.flatMap((row) => (row.item.kind === 'note' ? [] : [rowCandidate(row)])),
@@ -93,7 +83,7 @@ async function scheduleCandidates(
   }
   const { fresh } = head
   if (fresh !== null && head.turn === null) {
-    const cursor = await read<Cursor>(world, keys.cursor(fresh.schedule))
+    const cursor = await readCursor(world, fresh.schedule)
     const open = cursor?.item.open.find((run) => run.row === fresh.row && run.turn === null)
     if (cursor !== null && open !== undefined)
       found.push({ cursor, open, held: cursor.item.serial && cursor.item.open.some((run) => run.turn !== null) })

@@ -4,7 +4,8 @@ import type { Cursor } from '../domain/schedule.ts'
 import { type Links, noLinks } from '../domain/session.ts'
 import type { Key, Op } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
-import { keys, putLinks, read, readAll } from './store.ts'
+import { readCursors } from './rows.ts'
+import { keys, putLinks, read } from './store.ts'
 
 /** One of the lists a schedule's id stands in. */
 export interface Place {
@@ -51,9 +52,7 @@ async function stillThere(
   ids: readonly string[],
   most: number,
 ): Promise<string[]> {
-  const cursors = (await readAll<Cursor>(world, ids.map(keys.cursor))).flatMap((row) =>
-    row === null ? [] : [row.item],
-  )
+  const cursors = (await readCursors(world, ids)).flatMap((row) => (row === null ? [] : [row.item]))
   const here = cursors.filter((cursor) => list === 'made' || placeOf(cursor)[0] === key[0])
   const isLive = (cursor: Cursor): boolean => cursor.status === 'active' || cursor.status === 'paused'
   if (here.filter(isLive).length >= most) throw full(list, most)

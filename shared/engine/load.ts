@@ -7,6 +7,7 @@ import type { Head } from '../domain/session.ts'
 import { Defect, type Key, type Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { compile, type Recurrence } from '../time/index.ts'
+import { readCursors } from './rows.ts'
 import { type Agent, defaultSettings, keys, readAll, type Settings } from './store.ts'
 
 /** A schedule with everything that a decision about it reads. */
@@ -32,39 +33,41 @@ export async function loadSchedules(
   ids: readonly string[],
   unreadable: 'strict' | 'skip' = 'skip',
 ): Promise<(Loaded | null)[]> {
-  const cursors = await readAll<Cursor>(world, ids.map(keys.cursor))
-  const wanted = new Map<string, Key>()
-  const want = (key: Key): void => {
-    wanted.set(`${key[0]} ${key[1]}`, key)
+  const cursors = await readCursors(world, ids)
+  // Each has a definition of its own; heads and agents are shared, and read once.
+  const wanted: Key[] = cursors.flatMap((stored) =>
+    stored === null ? [] : [keys.definition(stored.item.id, stored.item.gen)],
+  )
+  const shared = new Map<string, number>()
+  const want = (name: string | null, keyOf: (name: string) => Key): void => {
+    if (name === null || shared.has(name)) return
+    shared.set(name, wanted.length)
+    wanted.push(keyOf(name))
   }
   let agentsMade = false
   for (const stored of cursors) {
     if (stored === null) continue
-    const { item: cursor } = stored
-    want(keys.definition(cursor.id, cursor.gen))
-    want(keys.agent(cursor.agent))
-    if (cursor.conv !== null) want(keys.head(cursor.conv))
-    if (cursor.makerConv !== null) want(keys.head(cursor.makerConv))
-    if (cursor.makerAgent !== null) agentsMade = true
+    want(stored.item.agent, keys.agent)
+    want(stored.item.conv, keys.head)
+    want(stored.item.makerConv, keys.head)
+    if (stored.item.makerAgent !== null) agentsMade = true
   }
-  if (agentsMade) want(keys.settings)
-  const all = [...wanted.values()]
-  const found = new Map<string, Stored<unknown> | null>()
-  const items = await readAll<unknown>(world, all)
-  all.forEach((key, i) => {
-    found.set(`${key[0]} ${key[1]}`, items[i] ?? null)
-  })
-  const at = <T>(key: Key): Stored<T> | null => (found.get(`${key[0]} ${key[1]}`) ?? null) as Stored<T> | null
+  if (agentsMade) want('settings', () => keys.settings)
+  const items = await readAll<unknown>(world, wanted)
+  const at = <T>(name: string | null): Stored<T> | null => {
+    const place = name === null ? undefined : shared.get(name)
+    return place === undefined ? null : ((items[place] ?? null) as Stored<T> | null)
+  }
+  const settings = at<Settings>('settings')?.item ?? defaultSettings
+  let nth = 0
 
-  const assembled = (stored: Stored<Cursor>): Loaded => {
+  const assembled = (stored: Stored<Cursor>, definition: Definition | undefined): Loaded => {
     const cursor = stored.item
-    const definition = at<Definition>(keys.definition(cursor.id, cursor.gen))?.item
     if (definition === undefined)
       throw new Defect(`schedule ${cursor.id} has no definition of generation ${cursor.gen}`)
-    const head = cursor.conv === null ? null : at<Head>(keys.head(cursor.conv))
-    const maker = cursor.makerConv === null ? null : (at<Head>(keys.head(cursor.makerConv))?.item ?? null)
-    const agent = at<Agent>(keys.agent(cursor.agent))?.item ?? null
-    const settings = at<Settings>(keys.settings)?.item ?? defaultSettings
+    const head = at<Head>(cursor.conv)
+    const maker = at<Head>(cursor.makerConv)?.item ?? null
+    const agent = at<Agent>(cursor.agent)?.item ?? null
     return {
       cursor: stored,
       definition,
@@ -77,8 +80,9 @@ export async function loadSchedules(
   }
   return cursors.map((stored) => {
     if (stored === null) return null
+    const definition = items[nth++] as Stored<Definition> | null | undefined
     try {
-      return assembled(stored)
+      return assembled(stored, definition?.item)
     } catch (error) {
       if (unreadable === 'strict') throw error
       world.log('error', `schedule cannot be read: ${error instanceof Error ? error.message : 'unknown fault'}`, {

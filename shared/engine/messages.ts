@@ -61,7 +61,9 @@ export async function sendMessage(call: Call, id: string, text: string): Promise
     await commit(world, [putWaiting(conv, message), headUnchanged(open)])
   })
   const { session, agent } = found.head.item
-  await hint(world, () => world.bell.ring(session, { kind: 'message', session, agent, id: message.id, message }))
+  await hint(world, () =>
+    world.bell.ring(session, { kind: 'message', session, agent, id: message.id, message: () => message }),
+  )
   return message
 }
 

@@ -14,15 +14,16 @@ import { bare, timeOf, timePart } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import type { Refused } from '../domain/refused.ts'
 import type { Cursor, Run } from '../domain/schedule.ts'
-import type { Stored } from '../ports/table.ts'
+import type { Item } from '../ports/table.ts'
 import { compile, formatInstant, notesFor, type Occurrence, type Spec } from '../time/index.ts'
 import { type Call, retrying } from './call.ts'
 import { look, placed, ring, withSession } from './fire.ts'
 import { linkOps, placeOf } from './links.ts'
 import type { Loaded } from './load.ts'
 import { assertAgentSessions, scheduleFor } from './reach.ts'
+import { decodeRun, putCursor, putRun } from './rows.ts'
 import { ended } from './schedule-edit.ts'
-import { commit, keys, putCursor, putRun, read } from './store.ts'
+import { commit, keys, read } from './store.ts'
 
 /** S2-64, S2-65: one run at once; the next time stays where it is. @returns the run's row, whatever became of it */
 export async function runNow(call: Call, id: string): Promise<Run> {
@@ -37,8 +38,8 @@ export async function runNow(call: Call, id: string): Promise<Run> {
     const loaded = await scheduleFor(call, id)
     assertRunnable(loaded)
     const asked = decideAsked({ ...askedOf(call, loaded), trigger: 'manual', nominal, mark: markOf('manual', name) })
-    const made = call.repeatable ? await read<Run>(world, keys.run(id, asked.row.row)) : null
-    return made?.item ?? (await commitAsked(call, loaded, asked.cursor, asked))
+    const made = call.repeatable ? await read<Item>(world, keys.run(id, asked.row.row)) : null
+    return made !== null ? decodeRun(made) : await commitAsked(call, loaded, asked.cursor, asked)
   })
 }
 
@@ -147,7 +148,7 @@ async function firedIn(call: Call, id: string, from: number, to: number): Promis
       limit: 1000,
       ...(after === null ? {} : { after }),
     })
-    for (const { item } of page.items as readonly Stored<unknown>[] as readonly Stored<Run>[])
+    for (const item of page.items.map(decodeRun))
       if (item.outcome === 'fired' && item.trigger !== 'manual') fired.add(item.nominalAt)
     after = page.next
   } while (after !== null)
@@ -166,9 +167,7 @@ export async function listRuns(
     descending: true,
     limit: page.limit + 2,
   })
-  const rows = (found.items as readonly Stored<unknown>[] as readonly Stored<Run>[])
-    .map((row) => row.item)
-    .filter((run) => run.row !== page.before)
+  const rows = found.items.map(decodeRun).filter((run) => run.row !== page.before)
   const items = rows.slice(0, page.limit)
   return { items, next: rows.length > page.limit ? items.at(-1)!.row : null }
 }

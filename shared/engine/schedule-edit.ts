@@ -26,8 +26,9 @@ import { dropWaiting } from './inbox.ts'
 import { linkOps, type Place, placeOf } from './links.ts'
 import { type Loaded, loadSchedules } from './load.ts'
 import { actingIn, assertAgentSessions, scheduleFor } from './reach.ts'
+import { putCursor, putRun } from './rows.ts'
 import { channelOf, type ScheduleInput, type Target, targetOf, unchangedHeads } from './schedules.ts'
-import { commit, expireDefinition, keys, putCursor, putDefinition, putRun } from './store.ts'
+import { commit, expireDefinition, keys, putDefinition } from './store.ts'
 
 export type SchedulePatch = { readonly [field in keyof ScheduleInput]?: ScheduleInput[field] | undefined }
 

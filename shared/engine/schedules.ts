@@ -33,7 +33,8 @@ import {
   reachableSession,
   scheduleFor,
 } from './reach.ts'
-import { type Agent, commit, headUnchanged, keys, putCursor, putDefinition } from './store.ts'
+import { putCursor } from './rows.ts'
+import { type Agent, commit, headUnchanged, keys, putDefinition } from './store.ts'
 
 /** What a caller gives to create a schedule; undefined and null: left out. */
 export interface ScheduleInput {

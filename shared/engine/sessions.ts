@@ -1,6 +1,5 @@
 import { bare } from '../domain/ids.ts'
 import { Refused } from '../domain/refused.ts'
-import type { Cursor } from '../domain/schedule.ts'
 import { type Head, isGone, type Mode, noLinks, type Permission } from '../domain/session.ts'
 import type { Op } from '../ports/table.ts'
 import { allAgents } from './agents.ts'
@@ -9,6 +8,7 @@ import { closeConversation } from './closing.ts'
 import { loadFront } from './inbox.ts'
 import { type ById, type PageAsked, pageById } from './pages.ts'
 import { agentFor, assertAgentSessions, assertOpen, type FoundSession, openSession, sessionFor } from './reach.ts'
+import { readCursors } from './rows.ts'
 import {
   type Agent,
   archivedOf,
@@ -147,7 +147,7 @@ async function viewOf(call: Call, found: FoundSession): Promise<SessionView> {
   if (row.item.compactedInto !== null) return quiet
   const front = await loadFront(call.world, head.item.conv)
   if (front === null) return quiet
-  const made = await readAll<Cursor>(call.world, (front.links?.item ?? noLinks).made.map(keys.cursor))
+  const made = await readCursors(call.world, (front.links?.item ?? noLinks).made)
   const here = front.cursors.map((c) => c.item).filter((c) => c.conv === head.item.conv)
   const live = [...here, ...made.flatMap((m) => (m === null ? [] : [m.item]))].filter(
     (c) => !c.deleted && (c.status === 'active' || c.status === 'paused'),

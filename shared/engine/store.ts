@@ -1,9 +1,9 @@
 import { bare, timePart } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { type Message, orderClass } from '../domain/message.ts'
-import type { Cursor, Definition, Run } from '../domain/schedule.ts'
+import type { Definition } from '../domain/schedule.ts'
 import type { Head, Links } from '../domain/session.ts'
-import type { IndexEntries, Item, Key, Op, Stored, Version } from '../ports/table.ts'
+import type { Item, Key, Op, Stored, Version } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 
 /** Where everything lives: the keys, and the writes that must look the same wherever they are made. */
@@ -125,18 +125,6 @@ export function shardOf(world: World, id: string): string {
 
 export const everyShard = (world: World): string[] => Array.from({ length: world.shards }, (_, i) => String(i))
 
-export function putCursor(world: World, cursor: Cursor, expect: Version | 'absent', now: number): Op {
-  const index: IndexEntries = cursor.deleted
-    ? {}
-    : {
-        schedulesByAgent: [cursor.agent, cursor.id],
-        schedulesByMaker: [cursor.createdBy, cursor.id],
-        ...(cursor.dueAt === null ? {} : { due: [shardOf(world, cursor.id), cursor.dueAt] as const }),
-      }
-  const over = cursor.deleted || cursor.status === 'ended'
-  return { put: keys.cursor(cursor.id), item: asItem(cursor), expect, index, ...(over ? { ttl: ttlAfter(now) } : {}) }
-}
-
 export const putDefinition = (definition: Definition): Op => ({
   put: keys.definition(definition.id, definition.gen),
   item: asItem(definition),
@@ -153,21 +141,6 @@ export const expireDefinition = (definition: Definition, now: number): Op => ({
 
 /** What a decision read of a conversation must still hold: a session that was archived meanwhile takes nothing new. */
 export const headUnchanged = (head: Stored<Head>): Op => ({ check: head.key, expect: head.version })
-
-export const putRun = (run: Run, now: number): Op => ({
-  put: keys.run(run.schedule, run.row),
-  item: asItem(run),
-  expect: 'absent',
-  // A prompt may wait longer than rows are kept: the row of one that is open stays until it has ended.
-  ...(run.outcome === 'fired' ? {} : { ttl: ttlAfter(now) }),
-})
-
-export const patchRun = (run: { schedule: string; row: string }, set: Partial<Run>): Op => ({
-  patch: keys.run(run.schedule, run.row),
-  set: set as Item,
-  guards: [{ attr: 'id', is: 'present' }],
-  ...(set.endedAt == null ? {} : { ttl: ttlAfter(set.endedAt) }),
-})
 
 /** The lease index shows heads that have to be looked at: a turn may have lapsed, or a closing was cut off. */
 export function putHead(world: World, head: Head, expect: Version | 'absent', now: number): Op {

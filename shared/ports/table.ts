@@ -1,7 +1,7 @@
 /** The store, as narrow as DynamoDB is: strong reads by key, ordered partitions, lagging keys-only indexes, all-or-nothing commits. */
 export interface Table {
   /**
-   * Reads items by key, strongly consistent, in one request.
+   * Reads items by key, strongly consistent, in one request. What is read is shared with other readers and must not be written in.
    *
    * @param keys  at most `tableBounds.keysPerGet`
    * @returns     one place per key, in order; null where nothing is stored

@@ -42,8 +42,11 @@ export interface Envelope {
   readonly agent: string
   /** The message's id, or the cancelled turn's. */
   readonly id: string
-  /** The message whole, as `claim` would hand it out; null for a cancelled turn. */
-  readonly message: unknown
+  /**
+   * The message whole, as `claim` would hand it out; null for a cancelled turn. Asked for only where a bell carries it: in one process
+   * it need not be written out.
+   */
+  readonly message: () => unknown
 }
 
 /**

@@ -19,6 +19,17 @@ const compiled = new Remembered<Recurrence>(compiledMax)
  * @throws SpecInvalid  for a spec that `parseSpec` did not make
  */
 export function compile(spec: Spec): Recurrence {
+  const same = bySpec.get(spec)
+  if (same !== undefined) return same
+  const made = byContent(spec)
+  bySpec.set(spec, made)
+  return made
+}
+
+/** A spec that is read again and again is often the very same object. */
+const bySpec = new WeakMap<Spec, Recurrence>()
+
+function byContent(spec: Spec): Recurrence {
   const key = keyOf(spec)
   const known = compiled.get(key)
   if (known !== undefined) return known

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { openBell } from '../../shared/adapters/sqlite/bell.ts'
 import type { Envelope } from '../../shared/ports/world.ts'
 
-const envelope: Envelope = { kind: 'message', session: 'ses_1', agent: 'agt_1', id: 'msg_1', message: {} }
+const envelope: Envelope = { kind: 'message', session: 'ses_1', agent: 'agt_1', id: 'msg_1', message: () => ({}) }
 const longMs = 1_000_000
 
 it('a ring between the look and the wait is kept', async () => {

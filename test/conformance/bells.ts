@@ -2,12 +2,14 @@ import { expect } from 'vitest'
 import type { Envelope } from '../../shared/ports/world.ts'
 import type { Case } from './suite.ts'
 
+const message = () => ({ text: 'Zürich 😀', at: 1 })
+
 const envelope = (session: string, id: string): Envelope => ({
   kind: 'message',
   session,
   agent: 'agt_1',
   id,
-  message: { text: 'Zürich 😀', at: 1 },
+  message,
 })
 
 export const bellCases: readonly Case[] = [

@@ -5,12 +5,13 @@ import type { Cursor, Run } from '../../shared/domain/schedule.ts'
 import { type Head, isGone } from '../../shared/domain/session.ts'
 import { loadFront } from '../../shared/engine/inbox.ts'
 import { openIds } from '../../shared/engine/load.ts'
+import { decodeRun, readCursor } from '../../shared/engine/rows.ts'
 import { keys, read } from '../../shared/engine/store.ts'
-import type { Stored } from '../../shared/ports/table.ts'
+import type { Item, Stored } from '../../shared/ports/table.ts'
 import type { Room } from './room.ts'
 
 export async function cursorOf(room: Room, id: string): Promise<Cursor> {
-  return (await read<Cursor>(room.world, keys.cursor(id)))!.item
+  return (await readCursor(room.world, id))!.item
 }
 
 export async function headOf(room: Room, session: string): Promise<Head> {
@@ -20,7 +21,7 @@ export async function headOf(room: Room, session: string): Promise<Head> {
 
 /** Every row of a schedule, oldest first. */
 export async function rowsOf(room: Room, id: string): Promise<Run[]> {
-  return (await listAll<Run>(room, `S#${bare(id)}`, 'R#')).map((row) => row.item)
+  return (await listAll<Item>(room, `S#${bare(id)}`, 'R#')).map(decodeRun)
 }
 
 export async function messagesOf(room: Room, conv: string, prefix: 'W#' | 'M#'): Promise<Message[]> {

@@ -67,23 +67,21 @@ export class FiledTable {
   *list(pk: string, bounds: Bounds): Generator<Stored<string>> {
     const { sql, values } = sqlOf(bounds, ['sk'])
     const statement = this.#statement(`SELECT sk, ver, body FROM ${this.#layout.table} WHERE pk = ?${sql}`)
-    for (const [sk, version, item] of chunks<[string, number, string]>(
-      statement,
-      [pk, ...values],
-      bounds.limit + 1,
-      101,
-    )) {
+    const read = (bound: readonly unknown[]) => statement.all([...bound]) as [string, number, string][]
+    for (const [sk, version, item] of chunks(read, [pk, ...values], bounds.limit + 1, 101)) {
       yield { key: [pk, sk], version, item }
     }
   }
 
   *find(index: IndexName, pk: string, bounds: Bounds): Generator<Found> {
     const { sql, values } = sqlOf(bounds, [`${index}_sk`, 'pk', 'sk'])
+    // One JSON text per chunk, as in `selectMany`.
     const statement = this.#statement(
-      `SELECT ${index}_sk, pk, sk FROM ${this.#layout.table} WHERE ${index}_pk = ?${sql}`,
+      `SELECT json_group_array(json_array(value, pk, sk)) FROM (SELECT ${index}_sk AS value, pk, sk FROM ${this.#layout.table} WHERE ${index}_pk = ?${sql})`,
     )
     type Entry = [string | number, string, string]
-    for (const [value, itemPk, sk] of chunks<Entry>(statement, [pk, ...values], bounds.limit + 1, 1000)) {
+    const read = (bound: readonly unknown[]) => JSON.parse((statement.get(bound) as [string])[0]) as Entry[]
+    for (const [value, itemPk, sk] of chunks(read, [pk, ...values], bounds.limit + 1, 1000)) {
       yield { key: [itemPk, sk], sk: value }
     }
   }
@@ -167,15 +165,20 @@ export function movedPlaces(before: Places, after: Places): number {
 
 type Selected = [ver: number, ttl: number | null, body: string, ...Places]
 
-const rowOf = ([version, ttl, body, ...places]: Selected): Row => ({ version, ttl, body, places })
+const rowOf = ([version, ttl, body, ...places]: Selected): Row => ({ version, ttl, body, item: null, places })
 
 /**
  * Reads a range a chunk at a time, since a page may end before its limit (1 MB) or need more rows than that (some are
  * hidden). Whole chunks: a statement left in the middle of its rows would keep the WAL from being checkpointed.
  */
-function* chunks<T>(statement: Statement, values: readonly unknown[], first: number, most: number): Generator<T> {
+function* chunks<T>(
+  read: (values: readonly unknown[]) => T[],
+  values: readonly unknown[],
+  first: number,
+  most: number,
+): Generator<T> {
   for (let size = Math.min(first, most), offset = 0; ; offset += size, size = most) {
-    const rows = statement.all([...values, size, offset]) as T[]
+    const rows = read([...values, size, offset])
     yield* rows
     if (rows.length < size) return
   }

@@ -156,7 +156,7 @@ const rowsPerSlice = 250
 const pauseMs = 5
 const idleMs = 1000
 const retryMs = 5000
-const waitingCharsMax = 32_000_000
+const waitingCharsMax = 64_000_000
 /** A checkpoint stops the process while it runs, so it waits for an idle moment, or for a WAL this large. */
 const walBytesMax = 64_000_000
 /** About half a page, on average over rows that stand together and rows that do not. */
@@ -193,7 +193,7 @@ const quoted = (text: string) => (/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/.test(text) ?
 function* rowsOf(entry: string): Generator<[TableName, Row, Key]> {
   for (const [table, rows] of Object.entries(JSON.parse(entry) as Entry)) {
     for (const [pk, sk, version, ttl, item, ...places] of rows) {
-      yield [table as TableName, { version, ttl, body: JSON.stringify(item), places }, [pk, sk]]
+      yield [table as TableName, { version, ttl, body: JSON.stringify(item), item, places }, [pk, sk]]
     }
   }
 }

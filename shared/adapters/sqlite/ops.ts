@@ -35,9 +35,12 @@ export function keyOf(op: Op): Key {
   return 'delete' in op ? op.delete : op.check
 }
 
-export const absent = (layout: Layout): Row => ({ version: 0, body: '', ttl: null, places: layout.nowhere })
+export const absent = (layout: Layout): Row => ({ version: 0, body: '', item: null, ttl: null, places: layout.nowhere })
 
-export const itemOf = (row: Row): Item => JSON.parse(row.body) as Item
+export function itemOf(row: Row): Item {
+  row.item ??= JSON.parse(row.body) as Item
+  return row.item
+}
 
 function isExpected(expect: number | 'absent' | 'present' | 'any', version: number): boolean {
   if (expect === 'any') return true
@@ -57,7 +60,7 @@ function written(key: Key, item: Item, version: number, ttl: number | null, plac
       )
     }
   }
-  return { row: { version, body, ttl, places }, stored: { key, version, item } }
+  return { row: { version, body, item: null, ttl, places }, stored: { key, version, item } }
 }
 
 function patched(op: Extract<Op, { patch: Key }>, row: Row, layout: Layout): Outcome | null {

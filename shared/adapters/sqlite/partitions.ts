@@ -113,5 +113,5 @@ export class Partitions {
   }
 }
 
-/** In characters: the body, and an allowance for the objects around it. */
-export const weightOf = (row: Row) => row.body.length + 300
+/** In characters: the body, the item parsed from it, and an allowance for the objects around them. */
+export const weightOf = (row: Row) => row.body.length * 2 + 400

@@ -18,7 +18,8 @@ import { compareText } from './order.ts'
 import { Partition, Partitions, type Slot, weightOf } from './partitions.ts'
 import { canBeWithin, cursorAt, findBounds, inOrder, isWithin, listBounds, merged, type Position } from './range.ts'
 
-const rememberedCharsMax = 12_000_000
+/** A herd of 10,000 schedules that were made or looked at lately stays at hand: cursors and definitions. */
+const rememberedCharsMax = 40_000_000
 const prefetchedMin = 4
 
 /**

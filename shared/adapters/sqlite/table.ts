@@ -88,7 +88,7 @@ interface Answer {
   readonly weight: number
 }
 
-const commitsPerGroup = 250
+const commitsPerGroup = 500
 /** Characters of JSON: keeps the entry of a group far from SQLite's bound for one value (1 GB). */
 const charsPerGroup = 8_000_000
 /**

@@ -1,0 +1,189 @@
+import { derivedUlid, timeOf } from '../domain/ids.ts'
+import { type Counts, type Cursor, noCounts, type OpenRun, type Run } from '../domain/schedule.ts'
+import type { IndexEntries, Item, Op, Stored, Version } from '../ports/table.ts'
+import type { World } from '../ports/world.ts'
+import { keys, readAll, shardOf, ttlAfter } from './store.ts'
+
+/**
+ * The two items that every fire writes, as they are stored: what is null, empty or follows from the key is left out. Half the
+ * bytes of a burst are theirs, on disk here and in write units there.
+ */
+
+/** Short names stand only here. `o` holds open runs as [row, gen, at, session, turn | 0]. */
+interface StoredCursor {
+  readonly id: string
+  readonly g: number
+  readonly s: Cursor['status']
+  readonly agent: string
+  readonly createdBy: string
+  readonly c?: string
+  readonly r?: string
+  readonly ma?: string
+  readonly mc?: string
+  readonly n?: number
+  readonly v?: number
+  readonly d?: number
+  readonly p?: true
+  readonly f?: number
+  readonly x?: number
+  readonly o?: readonly (readonly [string, number, number, string, string | 0])[]
+  readonly k?: readonly [number, number, number, number, number]
+  readonly b?: readonly number[]
+  readonly gone?: true
+}
+
+export function encodeCursor(cursor: Cursor): Item {
+  const { id, gen, status, agent, createdBy, counts } = cursor
+  const item: { -readonly [field in keyof StoredCursor]: StoredCursor[field] } = {
+    id,
+    g: gen,
+    s: status,
+    agent,
+    createdBy,
+  }
+  if (cursor.conv !== null) item.c = cursor.conv
+  if (cursor.reason !== null) item.r = cursor.reason
+  if (cursor.makerAgent !== null) item.ma = cursor.makerAgent
+  if (cursor.makerConv !== null) item.mc = cursor.makerConv
+  if (cursor.nextAt !== null) item.n = cursor.nextAt
+  if (cursor.covered !== null) item.v = cursor.covered
+  if (cursor.dueAt !== null && cursor.dueAt !== cursor.nextAt) item.d = cursor.dueAt
+  if (!cursor.serial) item.p = true
+  if (cursor.fires !== 0) item.f = cursor.fires
+  if (cursor.failures !== 0) item.x = cursor.failures
+  if (cursor.open.length > 0)
+    item.o = cursor.open.map((run) => [run.row, run.gen, run.at, run.session, run.turn ?? 0] as const)
+  if (counts !== noCounts) item.k = [counts.fired, counts.skipped, counts.missed, counts.ok, counts.failed]
+  if (cursor.backfill.length > 0) item.b = cursor.backfill
+  if (cursor.deleted) item.gone = true
+  return item as unknown as Item
+}
+
+function decodeCursor(stored: Stored): Stored<Cursor> {
+  const item = stored.item as unknown as StoredCursor
+  const next = item.n ?? null
+  return {
+    key: stored.key,
+    version: stored.version,
+    item: {
+      id: item.id,
+      gen: item.g,
+      status: item.s,
+      reason: item.r ?? null,
+      agent: item.agent,
+      conv: item.c ?? null,
+      createdBy: item.createdBy,
+      makerAgent: item.ma ?? null,
+      makerConv: item.mc ?? null,
+      nextAt: next,
+      covered: item.v ?? null,
+      dueAt: item.d ?? next,
+      open: (item.o ?? []).map(
+        ([row, gen, at, session, turn]): OpenRun => ({ row, gen, at, session, turn: turn === 0 ? null : turn }),
+      ),
+      serial: item.p !== true,
+      fires: item.f ?? 0,
+      failures: item.x ?? 0,
+      counts: item.k === undefined ? noCounts : countsOf(item.k),
+      backfill: item.b ?? [],
+      deleted: item.gone === true,
+    },
+  }
+}
+
+const countsOf = ([fired, skipped, missed, ok, failed]: NonNullable<StoredCursor['k']>): Counts => ({
+  fired,
+  skipped,
+  missed,
+  ok,
+  failed,
+})
+
+/** @returns one place per id, in order; null where there is no such schedule */
+export async function readCursors(world: World, ids: readonly string[]): Promise<(Stored<Cursor> | null)[]> {
+  return (await readAll<Item>(world, ids.map(keys.cursor))).map((stored) =>
+    stored === null ? null : decodeCursor(stored),
+  )
+}
+
+export const readCursor = async (world: World, id: string): Promise<Stored<Cursor> | null> =>
+  (await readCursors(world, [id]))[0] ?? null
+
+type StoredRun = Pick<Run, 'gen' | 'trigger' | 'at' | 'outcome'> & Partial<Run>
+
+/** Its ids and its nominal time follow from schedule and row. */
+export function encodeRun(run: Run): Item {
+  const item: { -readonly [field in keyof StoredRun]: StoredRun[field] } = {
+    gen: run.gen,
+    trigger: run.trigger,
+    at: run.at,
+    outcome: run.outcome,
+  }
+  if (run.missed !== 0) item.missed = run.missed
+  if (run.missedFrom !== null) item.missedFrom = run.missedFrom
+  if (run.reason !== null) item.reason = run.reason
+  if (run.result !== null) item.result = run.result
+  if (run.turn !== null) item.turn = run.turn
+  if (run.session !== null) item.session = run.session
+  if (run.endedAt !== null) item.endedAt = run.endedAt
+  return item as unknown as Item
+}
+
+export function decodeRun(stored: Stored): Run {
+  const [pk, row] = stored.key
+  const item = stored.item as unknown as StoredRun
+  const schedule = `sch_${pk.slice(2)}`
+  const nominalAt = timeOf(row.slice(2, 12))
+  const ulid = derivedUlid(nominalAt, `${schedule}|${row}`)
+  return {
+    id: `run_${ulid}`,
+    schedule,
+    row,
+    gen: item.gen,
+    trigger: item.trigger,
+    nominalAt,
+    missedFrom: item.missedFrom ?? null,
+    missed: item.missed ?? 0,
+    at: item.at,
+    outcome: item.outcome,
+    reason: item.reason ?? null,
+    result: item.result ?? null,
+    message: item.outcome === 'fired' ? `msg_${ulid}` : null,
+    turn: item.turn ?? null,
+    session: item.session ?? null,
+    endedAt: item.endedAt ?? null,
+  }
+}
+
+export function putCursor(world: World, cursor: Cursor, expect: Version | 'absent', now: number): Op {
+  const index: IndexEntries = cursor.deleted
+    ? {}
+    : {
+        schedulesByAgent: [cursor.agent, cursor.id],
+        schedulesByMaker: [cursor.createdBy, cursor.id],
+        ...(cursor.dueAt === null ? {} : { due: [shardOf(world, cursor.id), cursor.dueAt] as const }),
+      }
+  const over = cursor.deleted || cursor.status === 'ended'
+  return {
+    put: keys.cursor(cursor.id),
+    item: encodeCursor(cursor),
+    expect,
+    index,
+    ...(over ? { ttl: ttlAfter(now) } : {}),
+  }
+}
+
+export const putRun = (run: Run, now: number): Op => ({
+  put: keys.run(run.schedule, run.row),
+  item: encodeRun(run),
+  expect: 'absent',
+  // A prompt may wait longer than rows are kept: the row of one that is open stays until it has ended.
+  ...(run.outcome === 'fired' ? {} : { ttl: ttlAfter(now) }),
+})
+
+export const patchRun = (run: { schedule: string; row: string }, set: Partial<Run>): Op => ({
+  patch: keys.run(run.schedule, run.row),
+  set: set as Item,
+  guards: [{ attr: 'outcome', is: 'present' }],
+  ...(set.endedAt == null ? {} : { ttl: ttlAfter(set.endedAt) }),
+})
