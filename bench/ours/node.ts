@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort, startProcess } from '../child.ts'
+import { freePort, nodeFlags, startProcess } from '../child.ts'
 import type { Call } from '../load.ts'
 import { started } from '../started.ts'
 
@@ -25,7 +25,7 @@ export async function startNode(): Promise<OurNode> {
   const dir = mkdtempSync(join(tmpdir(), 'rouse-bench-node-'))
   const removeDir = started(async () => rmSync(dir, { recursive: true, force: true }))
   const port = await freePort()
-  const node = startProcess(process.execPath, [binary, 'serve', '--port', String(port), '--data', dir])
+  const node = startProcess(process.execPath, [...nodeFlags, binary, 'serve', '--port', String(port), '--data', dir])
 
   let over = false
   void node.exited.then(() => {
