@@ -150,7 +150,7 @@ export class Journal {
 }
 
 /** More commits than this between two looks: a burst, in which nothing is filed. */
-const busyCommits = 100
+const busyCommits = 10
 const lookMs = 50
 const rowsPerSlice = 250
 const pauseMs = 5
