@@ -75,7 +75,6 @@ interface Group {
   readonly tokens: string[]
   readonly placements: Placement[]
   immediate: NodeJS.Immediate | null
-  timer: NodeJS.Timeout | null
   readonly durable: Promise<void>
   readonly resolve: () => void
   readonly reject: (cause: Unavailable) => void
@@ -92,9 +91,6 @@ interface Answer {
 const commitsPerGroup = 500
 /** However busy it is, nobody waits longer for others to join. */
 const groupMsMax = 10
-/** So many commits in one turn come from several callers. */
-const company = 4
-const companyMs = 4
 /** Characters of JSON: keeps the entry of a group far from SQLite's bound for one value (1 GB). */
 const charsPerGroup = 8_000_000
 /**
@@ -280,16 +276,14 @@ class GroupingTable implements SqliteTable {
   }
 
   /**
-   * A group closes after a turn of the event loop that added nothing to it: for one caller that is at once. Where several have
-   * joined already it waits a little for the others, who are on their way: closing after every turn cost 64 callers an fsync for
-   * each handful.
+   * A group closes after a turn of the event loop that added nothing to it: for one caller that is at once, for many it is
+   * when all of them wait for it. Closing after every turn cost 64 callers an fsync for each handful; waiting longer for company
+   * gained nothing.
    */
   #closeWhenQuiet(group: Group, commits: number, opened: number) {
     group.immediate = setImmediate(() => {
       const age = performance.now() - opened
       if (group.commits > commits && age < groupMsMax) this.#closeWhenQuiet(group, group.commits, opened)
-      else if (group.commits >= company && age < companyMs)
-        group.timer = setTimeout(() => this.#closeGroup(), companyMs - age)
       else this.#closeGroup()
     })
   }
@@ -299,7 +293,6 @@ class GroupingTable implements SqliteTable {
     if (group === null) return
     this.#group = null
     if (group.immediate !== null) clearImmediate(group.immediate)
-    if (group.timer !== null) clearTimeout(group.timer)
     try {
       this.#journal.append(group.commits)
     } catch (cause) {
