@@ -265,7 +265,6 @@ class GroupingTable implements SqliteTable {
         tokens: [],
         placements: [],
         immediate: null,
-        timer: null,
         durable,
         resolve,
         reject,
