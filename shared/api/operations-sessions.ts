@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { limits } from '../domain/limits.ts'
+import { clippedCalls } from '../domain/session.ts'
 import type { Call } from '../engine/call.ts'
 import { listMessages, sendMessage } from '../engine/messages.ts'
 import {
@@ -212,6 +213,15 @@ export const sessionOperations = [
         summary: clipped(body.summary ?? null, limits.summaryCharsMax),
         tokens: body.tokens ?? null,
         usd: body.usd ?? null,
+        toolCalls: clippedCalls(
+          (body.toolCalls ?? []).map(({ tool, args, status, result }) => ({
+            tool,
+            status,
+            args: JSON.stringify(args),
+            result: result === undefined ? null : JSON.stringify(result),
+          })),
+        ),
+        sleep: body.sleep == null ? null : { seconds: body.sleep.seconds, reason: body.sleep.reason ?? null },
       })
       return ok({ trace: null })
     },

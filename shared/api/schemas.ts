@@ -134,6 +134,18 @@ export const turnEnd = z.strictObject({
   summary: z.string().max(100_000).nullish(),
   tokens: z.number().min(0).max(1e12).nullish(),
   usd: z.number().min(0).max(1e9).nullish(),
+  toolCalls: z
+    .array(
+      z.strictObject({
+        tool: z.string().min(1).max(200),
+        args: z.json(),
+        status: z.enum(['ok', 'failed', 'denied']),
+        result: z.json().optional(),
+      }),
+    )
+    .max(limits.toolCallsPerTurnMax)
+    .nullish(),
+  sleep: z.strictObject({ seconds: z.number().min(0).max(604_800), reason: text(500).nullish() }).nullish(),
 })
 
 export const settingsPatch = z.strictObject({ agentSessions: z.boolean().optional() })

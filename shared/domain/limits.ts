@@ -32,6 +32,11 @@ export const limits = {
   /** A turn's answer travels in `end` (1 MB) but is stored in one item (350 KB). */
   answerCharsMax: 100_000,
   summaryCharsMax: 2_000,
+  toolCallsPerTurnMax: 1_000,
+  /** Of a tool call's arguments or result, as JSON; what is longer is cut and marked. */
+  toolCallCharsMax: 4_000,
+  /** All of a turn's calls stand in its one item. */
+  toolCallsCharsMax: 80_000,
   /** A commit holds 100 operations, and each note costs two. */
   notesPerClaim: 10,
   leaseSecondsMin: 30,

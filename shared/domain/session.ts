@@ -134,3 +134,29 @@ export function runningTurn(head: Head | null, turn: string, now: number): Runni
 }
 
 export const leaseMsOf = (seconds: number | undefined): number => (seconds ?? limits.leaseSecondsDefault) * 1000
+
+/** A tool call as its turn reported it, kept with the turn: JSON texts, since what they hold is the tool's business. */
+export interface ToolCall {
+  readonly tool: string
+  readonly args: string
+  readonly status: 'ok' | 'failed' | 'denied'
+  readonly result: string | null
+  /** Arguments or result were cut. */
+  readonly clipped: boolean
+}
+
+/**
+ * Cuts what is too long for one item, and says so on the call. Calls beyond the item's bound keep their tool and status.
+ *
+ * @param calls  arguments and result as JSON texts
+ */
+export function clippedCalls(calls: readonly Omit<ToolCall, 'clipped'>[]): ToolCall[] {
+  let left = limits.toolCallsCharsMax
+  return calls.map(({ tool, args, status, result }) => {
+    const most = Math.min(limits.toolCallCharsMax, Math.max(0, left))
+    const kept = { args: args.slice(0, most), result: result === null ? null : result.slice(0, most) }
+    left -= kept.args.length + (kept.result?.length ?? 0)
+    const clipped = kept.args.length < args.length || (kept.result?.length ?? 0) < (result?.length ?? 0)
+    return { tool, status, ...kept, clipped }
+  })
+}

@@ -36,6 +36,8 @@ export interface Ending {
   readonly summary: string | null
   readonly tokens: number | null
   readonly usd: number | null
+  readonly toolCalls: TurnRow['toolCalls']
+  readonly sleep: TurnRow['sleep']
 }
 
 /**
@@ -79,6 +81,8 @@ export async function finish(
         summary: ending.summary,
         tokens: ending.tokens,
         usd: ending.usd,
+        toolCalls: ending.toolCalls,
+        sleep: ending.sleep,
         endedAt: now,
       } satisfies TurnRow),
       expect: 'any',

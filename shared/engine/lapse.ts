@@ -18,7 +18,13 @@ export async function lapse(world: World, conv: string, now: number): Promise<vo
     const reason = turn.cancelled === null ? 'lease_expired' : cancelReason(turn.cancelled)
     // A cancelled turn whose worker is silent was stopped all the same: nobody may be told that it is unknown.
     const result = turn.cancelled === null ? 'unknown' : 'failed'
-    await finish(world, head, turn, { result, reason, answer: null, summary: null, tokens: null, usd: null }, now)
+    await finish(
+      world,
+      head,
+      turn,
+      { result, reason, answer: null, summary: null, tokens: null, usd: null, toolCalls: [], sleep: null },
+      now,
+    )
     world.log('warn', 'turn lease ran out', { turn: turn.id, session: head.item.session })
     return head.item.closing
   })

@@ -2,7 +2,7 @@ import { bare, timePart } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { type Message, orderClass } from '../domain/message.ts'
 import type { Definition } from '../domain/schedule.ts'
-import type { Head, Links } from '../domain/session.ts'
+import type { Head, Links, ToolCall } from '../domain/session.ts'
 import type { Item, Key, Op, Stored, Version } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 
@@ -89,6 +89,9 @@ export interface TurnRow {
   readonly summary: string | null
   readonly tokens: number | null
   readonly usd: number | null
+  readonly toolCalls: readonly ToolCall[]
+  /** What the agent asked for at the end, seconds. */
+  readonly sleep: { readonly seconds: number; readonly reason: string | null } | null
   readonly endedAt: number | null
 }
 

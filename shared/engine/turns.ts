@@ -139,6 +139,8 @@ async function start(call: Call, front: Front, candidate: Candidate, options: Cl
     summary: null,
     tokens: null,
     usd: null,
+    toolCalls: [],
+    sleep: null,
     endedAt: null,
   }
   await commit(world, [
@@ -212,6 +214,8 @@ export interface EndInput {
   readonly summary: string | null
   readonly tokens: number | null
   readonly usd: number | null
+  readonly toolCalls: TurnRow['toolCalls']
+  readonly sleep: TurnRow['sleep']
 }
 
 /** Ends a turn. One that was cancelled ends too, whatever it says, and its words go nowhere. */
@@ -230,6 +234,8 @@ export async function endTurn(call: Call, turn: string, input: EndInput): Promis
             summary: null,
             tokens: input.tokens,
             usd: input.usd,
+            toolCalls: input.toolCalls,
+            sleep: null,
           }
     await finish(call.world, head, running, ending, call.now)
   })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { limits } from '../../shared/domain/limits.ts'
 import { Refused } from '../../shared/domain/refused.ts'
 import {
+  clippedCalls,
   type Head,
   hasLapsed,
   isGone,
@@ -80,5 +81,27 @@ describe('a lease', () => {
       [null, turn.id, 9],
     ] as const)
       expect(() => runningTurn(head, id, now)).toThrow(Refused)
+  })
+})
+
+describe('tool calls that a turn reports', () => {
+  const call = (args: string, result: string | null = null) => ({ tool: 'http', args, status: 'ok' as const, result })
+
+  it('are kept as they are when they are short', () => {
+    expect(clippedCalls([call('{"a":1}', '"fine"')])).toEqual([{ ...call('{"a":1}', '"fine"'), clipped: false }])
+  })
+
+  it('are cut where they are long, and say so', () => {
+    const [kept] = clippedCalls([call('x'.repeat(limits.toolCallCharsMax + 1))])
+    expect(kept).toMatchObject({ clipped: true })
+    expect(kept?.args).toHaveLength(limits.toolCallCharsMax)
+  })
+
+  it('keep tool and status beyond what one item holds', () => {
+    const many = Array.from({ length: limits.toolCallsPerTurnMax }, () => call('x'.repeat(3_000)))
+    const kept = clippedCalls(many)
+    expect(kept).toHaveLength(many.length)
+    expect(kept.at(-1)).toEqual({ tool: 'http', status: 'ok', args: '', result: null, clipped: true })
+    expect(JSON.stringify(kept).length).toBeLessThan(300_000)
   })
 })

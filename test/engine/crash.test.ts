@@ -48,7 +48,15 @@ const running = async (room: Room, input = {}): Promise<Prepared> => {
   return { schedules, turn: claimed!.turn!.id }
 }
 
-const done = { outcome: 'ok', answer: 'done', summary: 'done', tokens: 1, usd: null } as const
+const done = {
+  outcome: 'ok',
+  answer: 'done',
+  summary: 'done',
+  tokens: 1,
+  usd: null,
+  toolCalls: [],
+  sleep: null,
+} as const
 
 const scenarios: Record<string, Scenario> = {
   'a create': {

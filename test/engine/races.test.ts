@@ -165,7 +165,15 @@ describe('at the same moment', () => {
   it('two ends of one turn: one is taken, the other is told that it does not run', async () => {
     await sendMessage(room.call(), room.session, 'one')
     const claimed = await claim(room)
-    const answer = { outcome: 'ok', answer: 'done', summary: null, tokens: null, usd: null } as const
+    const answer = {
+      outcome: 'ok',
+      answer: 'done',
+      summary: null,
+      tokens: null,
+      usd: null,
+      toolCalls: [],
+      sleep: null,
+    } as const
     const ends = [1, 2].map(() => refusalOf(endTurn(room.call(), claimed!.turn!.id, answer)))
     expect((await Promise.all(ends)).sort()).toEqual(['done', 'turn_not_running'])
     const { conv } = await headOf(room, room.session)

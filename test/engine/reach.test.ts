@@ -84,7 +84,16 @@ describe('what a stranger is told', () => {
         () => runNow(call, id),
         () => editSchedule(call, id, { name: 'mine' }, null),
         () => backfill(call, id, { from: '2026-03-01T00:00:00Z', to: '2026-03-01T00:00:00Z' }),
-        () => endTurn(call, turn, { outcome: 'ok', answer: null, summary: null, tokens: null, usd: null }),
+        () =>
+          endTurn(call, turn, {
+            outcome: 'ok',
+            answer: null,
+            summary: null,
+            tokens: null,
+            usd: null,
+            toolCalls: [],
+            sleep: null,
+          }),
         () => deleteAgent(call, room.agent),
         () => editAgent(call, room.agent, { team: true }),
       ]

@@ -162,6 +162,8 @@ export const end = async (room: Room, claimed: Claimed | null, over: Partial<End
     summary: null,
     tokens: null,
     usd: null,
+    toolCalls: [],
+    sleep: null,
     ...over,
   })
 

@@ -173,7 +173,15 @@ export class Walker {
       case 'end': {
         const [turn] = this.#turns.splice(step.which % Math.max(1, this.#turns.length), 1)
         if (turn === undefined) return
-        await endTurn(call, turn, { outcome: step.outcome, answer: 'said', summary: null, tokens: null, usd: null })
+        await endTurn(call, turn, {
+          outcome: step.outcome,
+          answer: 'said',
+          summary: null,
+          tokens: null,
+          usd: null,
+          toolCalls: [],
+          sleep: null,
+        })
         return
       }
       case 'beat':

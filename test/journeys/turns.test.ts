@@ -128,6 +128,23 @@ anywhere('claims and turns', (rouse) => {
     })
   })
 
+  test('a turn reports its tool calls and asks for a sleep as it ends', async () => {
+    const { session } = await agentWithSession(rouse)
+    await say(rouse, session.id, 'hello')
+    const { turn } = await turnOf(rouse, session.id)
+    const call = { tool: 'http', args: { url: 'https://example.com' }, status: 'ok', result: { status: 200 } }
+    const path = `/v1/turns/${turn.id}/end`
+    const wrong = await rouse.call('POST', path, { outcome: 'ok', toolCalls: [{ ...call, status: 'maybe' }] })
+    expect([wrong.status, wrong.body.code]).toEqual([422, 'body_invalid'])
+    const ended = await rouse.call('POST', path, {
+      outcome: 'ok',
+      answer: 'Done.',
+      toolCalls: [call],
+      sleep: { seconds: 600, reason: 'nothing to do' },
+    })
+    expect(ended.status).toBe(200)
+  })
+
   test('a turn ends once', async () => {
     const { session } = await agentWithSession(rouse)
     await say(rouse, session.id, 'hello')
