@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { Hono, type HonoRequest } from 'hono'
 import type * as z from 'zod'
 import type { Caller } from '../domain/access.ts'
 import { derivedUlid, type IdPrefix } from '../domain/ids.ts'
@@ -40,7 +40,7 @@ export function createApp(options: AppOptions): Hono {
     app.on(op.method.toUpperCase(), op.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
       let answer: Answer
       try {
-        answer = await answered(options, op, c.req.raw, c.req.param() as Record<string, string>)
+        answer = await answered(options, op, c.req)
         await options.settled()
       } catch (error) {
         return problemResponse(options.world, error, op.name)
@@ -106,16 +106,12 @@ function problemResponse(
   })
 }
 
-async function answered(
-  options: AppOptions,
-  op: Operation,
-  request: Request,
-  params: Record<string, string>,
-): Promise<Answer> {
+async function answered(options: AppOptions, op: Operation, asked: HonoRequest): Promise<Answer> {
   const { world } = options
+  const request = asked.raw
   const now = world.clock.now()
   const caller = await authenticated(world, request)
-  const query = parsed(op.query, Object.fromEntries(new URL(request.url).searchParams), 'query_invalid')
+  const query = op.query === null ? null : parsed(op.query, asked.query(), 'query_invalid')
   const text = op.body === null ? '' : await bodyText(op, request)
   const body = op.body === null ? null : parsed(op.body, json(op, text), 'body_invalid')
   const callAt = (at: number, ids: DerivedIds | null): Call => ({
@@ -129,10 +125,19 @@ async function answered(
   })
   const waiting: Waiting = {
     listen: (name) => world.ears.listen(name),
-    gone: request.signal,
+    // Made when first asked for: most calls never wait.
+    get gone() {
+      return request.signal
+    },
     again: () => callAt(world.clock.now(), null),
   }
-  const given = { params, query, body, ifMatch: request.headers.get('if-match'), waiting }
+  const given = {
+    params: asked.param() as Record<string, string>,
+    query,
+    body,
+    ifMatch: request.headers.get('if-match'),
+    waiting,
+  }
   const key = op.creates ? request.headers.get('idempotency-key') : null
   if (key === null) return await op.run(callAt(now, null), given)
   return await once(
@@ -140,7 +145,7 @@ async function answered(
     {
       caller: caller.key,
       key,
-      request: `${op.method} ${new URL(request.url).pathname}\n${text}`,
+      request: `${op.method} ${asked.path}\n${text}`,
       now,
       secret: op.secret,
     },

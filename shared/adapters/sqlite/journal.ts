@@ -152,8 +152,8 @@ export class Journal {
 /** More commits than this between two looks: a burst, in which nothing is filed. */
 const busyCommits = 10
 const lookMs = 50
-const rowsPerSlice = 250
-const pauseMs = 5
+const rowsPerSlice = 500
+const pauseMs = 2
 const idleMs = 1000
 const retryMs = 5000
 const waitingCharsMax = 64_000_000
