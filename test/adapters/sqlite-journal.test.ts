@@ -115,21 +115,21 @@ it('a crash between two slices of the filing loses neither what is filed nor wha
   const file = openFile({ file: ':memory:' })
   const count = (from: string) => (file.db.prepare(`SELECT count(*) FROM ${from}`).raw().get() as [number])[0]
   const table = tableOn(file, { clock })
-  const sks = Array.from({ length: 600 }, (_, i) => String(i).padStart(4, '0'))
-  for (let i = 0; i < 600; i += 100) {
+  const sks = Array.from({ length: 1000 }, (_, i) => String(i).padStart(4, '0'))
+  for (let i = 0; i < 1000; i += 100) {
     const ops = sks.slice(i, i + 100).map((sk): Op => ({ put: ['C#1', sk], item: { n: 1 }, expect: 'absent' }))
     await table.commit(ops, `${i}`)
   }
-  const again = sks.slice(240, 260).map((sk): Op => ({ patch: ['C#1', sk], add: { n: 1 }, guards: [] }))
+  const again = sks.slice(490, 510).map((sk): Op => ({ patch: ['C#1', sk], add: { n: 1 }, guards: [] }))
   await table.commit(again, 'again')
   vi.advanceTimersByTime(50)
-  expect(count('sessions')).toBe(250)
+  expect(count('sessions')).toBe(500)
   expect(count('journal')).toBeGreaterThan(1)
   vi.clearAllTimers()
   const after = tableOn(file, { clock })
   const rows = (await after.list('C#1', { limit: 1000 })).items
   expect(rows.map(({ version, item }) => version * 10 + (item.n as number))).toEqual(
-    sks.map((_, i) => (i >= 240 && i < 260 ? 22 : 11)),
+    sks.map((_, i) => (i >= 490 && i < 510 ? 22 : 11)),
   )
   after.close()
   vi.useRealTimers()
