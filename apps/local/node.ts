@@ -32,7 +32,7 @@ export interface LocalOptions {
 
 /** What no alarm brought is found within this time, and expired rows leave in slices. One query a minute is not polling. */
 const sweepMs = 60_000
-const expireRowsPerSweep = 2_000
+const expireRowsPerSweep = 500
 
 export function openNode(options: LocalOptions): LocalNode {
   mkdirSync(options.dir, { recursive: true })
