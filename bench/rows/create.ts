@@ -74,7 +74,7 @@ export const create: Row = {
 
 /** From a CPU profile of the node under this load, samples of 1 ms. */
 const standsInTheWay =
-  'Not met, and why: a create costs about 450 µs of the node’s core. By profile: HTTP and the request’s objects 30 %, the write and fsync of the group (about 14 creates) 20 %, reading key, person, session, agent and lists 12 %, filing of earlier rows 6 %, checking the body 3 %. Next: keys kept in memory, and the write and fsync on a thread of their own.'
+  'Not met, and why: by profile of the node: the write and fsync of the groups 19 %, receiving requests 13 %, applying the commits 11 %, filing earlier rows 6 %, garbage collection 5 %, looking up the key 4 %, checking the body 3 %. Next: keys kept in memory, and the write and fsync on a thread of their own.'
 
 export interface CreatePeers {
   pgBoss: LoadResult

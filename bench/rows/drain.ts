@@ -70,7 +70,7 @@ export const drain: Row = {
 
 /** From a CPU profile of one drain of 10,000 in a fresh process, samples of 0.2 ms. */
 const standsInTheWay =
-  'Not met, and why: a wake costs about 100 µs of one core in a fresh process and 75 µs once the code is warm; graphile-worker spreads its work over this process and PostgreSQL’s. Of the 100 µs, by profile: garbage collection 14 %, the write and fsync of the group 14 %, JSON of cursor and run 14 %, reading what is due 6 %, the rest spread thinly over loading, deciding and committing while the code is still interpreted. Next: the write and fsync on a thread of their own, and one decision for all schedules of a session.'
+  'Not met, and why: a wake costs about 100 µs of one core in a fresh process, while graphile-worker spreads its work over its process and PostgreSQL’s. By profile: garbage collection 13 %, the write and fsync of the group 12 %, JSON of cursor and run 12 %, reading what is due 5 %, the rest spread thinly over loading, deciding and committing. Next: the write and fsync on a thread of their own, and one decision for all schedules of a session.'
 
 export interface DrainPeers {
   graphile: Drained
