@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Hono } from 'hono'
+import { openIds } from '../../shared/adapters/ids.ts'
 import { openAlarms } from '../../shared/adapters/sqlite/alarms.ts'
 import { type LocalBell, openBell } from '../../shared/adapters/sqlite/bell.ts'
-import { openIds } from '../../shared/adapters/sqlite/ids.ts'
+import { openSecrets } from '../../shared/adapters/sqlite/secrets.ts'
 import { openTable, type SqliteTable } from '../../shared/adapters/sqlite/table.ts'
 import { createApp } from '../../shared/api/app.ts'
 import { drain } from '../../shared/engine/drain.ts'
@@ -48,7 +49,17 @@ export function openNode(options: LocalOptions): LocalNode {
       await drain(world, now)
     },
   })
-  const world: World = { table, bell, ears: bell, alarms, clock, ids: openIds(), log: options.log, shards: 1 }
+  const world: World = {
+    table,
+    bell,
+    ears: bell,
+    alarms,
+    secrets: openSecrets(join(options.dir, 'secrets.json')),
+    clock,
+    ids: openIds(),
+    log: options.log,
+    shards: 1,
+  }
   const app = createApp({
     world,
     settled: () => table.flush(),

@@ -72,8 +72,8 @@ async function begin(
   o: { readonly key: string; readonly now: number },
 ): Promise<number> {
   try {
-    const [written] = await commit(world, [put(key, row, stored?.version ?? 'absent', o.now)])
-    return written!.version
+    await commit(world, [put(key, row, stored?.version ?? 'absent', o.now)])
+    return stored === null ? 1 : stored.version + 1
   } catch (error) {
     if (error instanceof Conflict) throw inFlight(o.key)
     throw error

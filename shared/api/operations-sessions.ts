@@ -21,6 +21,7 @@ import {
   claimAgent,
   claimSession,
   endTurn,
+  grantQueue,
   heartbeat,
   queueOfTurn,
 } from '../engine/turns.ts'
@@ -175,6 +176,26 @@ export const sessionOperations = [
     run: async (_call, { params, body, waiting }) =>
       await claimed(waiting, params.id!, body, (call) => claimAgent(call, params.id!, options(body))),
   }),
+  ...(
+    [
+      ['sessions', 'session', 'a session'],
+      ['agents', 'agent', "an agent's fresh sessions"],
+    ] as const
+  ).map(([place, of, whose]) =>
+    operation({
+      name: `grantQueueOf${of === 'session' ? 'Session' : 'Agent'}`,
+      method: 'post',
+      path: `/v1/${place}/{id}/queue`,
+      summary: `Where the bell of ${whose} rings, with credentials for that queue alone; null where there is no queue to listen to`,
+      tag: turns,
+      body: schemas.nothing,
+      bodyOptional: true,
+      run: async (call, { params }) => {
+        const id = params.id!
+        return ok({ queue: present.grant(await grantQueue(call, of === 'session' ? { session: id } : { agent: id })) })
+      },
+    }),
+  ),
   operation({
     name: 'heartbeat',
     method: 'post',

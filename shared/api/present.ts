@@ -6,6 +6,7 @@ import { nextTimes, type Preview, type Why } from '../engine/runs.ts'
 import type { SessionView } from '../engine/sessions.ts'
 import type { Agent, Person } from '../engine/store.ts'
 import type { Beat, Claimed } from '../engine/turns.ts'
+import type { QueueGrant } from '../ports/world.ts'
 import { cronEquivalent, formatInstant, inWords, type Occurrence, shown } from '../time/index.ts'
 
 /** How what is stored goes out: instants in ISO 8601 UTC with milliseconds, absence as null. */
@@ -186,3 +187,18 @@ export function agent(a: Agent) {
 }
 
 export const person = (p: Person, key: string) => ({ id: p.id, name: p.name, tz: p.tz, admin: p.admin, key })
+
+export const grant = (grant: QueueGrant | null) =>
+  grant === null
+    ? null
+    : {
+        url: grant.url,
+        region: grant.region,
+        endpoint: grant.endpoint,
+        credentials: {
+          accessKeyId: grant.accessKeyId,
+          secretAccessKey: grant.secretAccessKey,
+          sessionToken: grant.sessionToken,
+        },
+        expiresAt: formatInstant(grant.expiresAt),
+      }

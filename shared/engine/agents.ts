@@ -5,6 +5,7 @@ import type { Key, Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { type Call, retrying } from './call.ts'
 import { endSchedule } from './closing.ts'
+import { hint } from './fire.ts'
 import { type ById, type PageAsked, pageById } from './pages.ts'
 import { agentFor, assertAdmin, assertPerson, settingsOf } from './reach.ts'
 import {
@@ -173,6 +174,7 @@ export async function deleteAgent(call: Call, id: string): Promise<void> {
       await endSchedule(call.world, `sch_${found.key[0].slice(2)}`, 'agent_deleted', call.now)
     after = page.next
   } while (after !== null)
+  await hint(call.world, () => call.world.bell.close(id))
 }
 
 /** @returns the key's id and its secret, shown this once; only `sha256` of it is stored */

@@ -5,7 +5,7 @@ import { type Head, type Links, noLinks } from '../domain/session.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { retrying } from './call.ts'
-import { look } from './fire.ts'
+import { hint, look } from './fire.ts'
 import { dropWaiting } from './inbox.ts'
 import { loadSchedules } from './load.ts'
 import { putCursor, putRun, readCursor } from './rows.ts'
@@ -67,6 +67,7 @@ export async function closeConversation(world: World, conv: string, now: number)
   for (const id of links.made) await endSchedule(world, id, deleted ? 'creator_deleted' : 'creator_archived', now)
   await dropFresh(world, head.item, deleted ? 'session_deleted' : 'session_archived', now)
   await dropRows(world, conv, now)
+  await hint(world, () => world.bell.close(head.item.session))
   await retrying(async () => {
     const stored = await read<Head>(world, keys.head(conv))
     const left = await read<Links>(world, keys.links(conv))

@@ -71,7 +71,7 @@ async function* due(world: World, index: IndexName, shard: string, now: number):
 }
 
 /** A conversation that cannot be looked at stops nobody else. */
-async function lapseOrSetAside(world: World, conv: string, now: number): Promise<void> {
+export async function lapseOrSetAside(world: World, conv: string, now: number): Promise<void> {
   try {
     await lapse(world, conv, now)
   } catch (error) {
@@ -86,7 +86,7 @@ async function lapseOrSetAside(world: World, conv: string, now: number): Promise
  * Takes schedules that cannot be looked at out of the due index, so that they are not met again every minute. They stay stored and
  * listed, and are named in the log for whoever mends them.
  */
-async function quarantine(world: World, ids: readonly string[]): Promise<void> {
+export async function quarantine(world: World, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     const cursor = await read<Partial<Cursor>>(world, keys.cursor(id))
     const { agent, createdBy } = cursor?.item ?? {}

@@ -3,6 +3,7 @@ import type { World } from '../ports/world.ts'
 import { retrying } from './call.ts'
 import { closeConversation } from './closing.ts'
 import { finish } from './finish.ts'
+import { hint } from './fire.ts'
 import { keys, read } from './store.ts'
 
 /**
@@ -14,7 +15,11 @@ export async function lapse(world: World, conv: string, now: number): Promise<vo
     const head = await read<Head>(world, keys.head(conv))
     const turn = head?.item.turn ?? null
     if (head === null) return false
-    if (turn === null || !hasLapsed(turn, now)) return head.item.closing
+    if (turn === null || !hasLapsed(turn, now)) {
+      // The lease was renewed since its alarm was set; nothing else brings the next one.
+      if (turn !== null) await hint(world, () => world.alarms.set({ kind: 'turn', id: conv }, turn.leaseUntil))
+      return head.item.closing
+    }
     const reason = turn.cancelled === null ? 'lease_expired' : cancelReason(turn.cancelled)
     // A cancelled turn whose worker is silent was stopped all the same: nobody may be told that it is unknown.
     const result = turn.cancelled === null ? 'unknown' : 'failed'

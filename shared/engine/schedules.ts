@@ -93,7 +93,7 @@ export async function createSchedule(call: Call, input: ScheduleInput): Promise<
     const places: Place[] = [{ list: 'fires', key: placeOf(definition) }]
     if (toOther) places.push({ list: 'made', key: keys.links(acting.head.conv) })
     await world.alarms.set({ kind: 'schedule', id }, cursor.dueAt!)
-    const [stored] = await commit(world, [
+    await commit(world, [
       putCursor(world, cursor, 'absent', now),
       putDefinition(definition),
       ...(await linkOps(world, id, places)),
@@ -101,7 +101,7 @@ export async function createSchedule(call: Call, input: ScheduleInput): Promise<
     ])
     // What was written is what a read would answer; a create is worth sparing it.
     return {
-      cursor: { key: stored!.key, version: stored!.version, item: cursor },
+      cursor: { key: keys.cursor(id), version: 1, item: cursor },
       definition,
       recurrence,
       agent: target.agent,

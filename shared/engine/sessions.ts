@@ -5,6 +5,7 @@ import type { Op } from '../ports/table.ts'
 import { allAgents } from './agents.ts'
 import { type Call, retrying } from './call.ts'
 import { closeConversation } from './closing.ts'
+import { hint } from './fire.ts'
 import { loadFront } from './inbox.ts'
 import { type ById, type PageAsked, pageById } from './pages.ts'
 import { agentFor, assertAgentSessions, assertOpen, type FoundSession, openSession, sessionFor } from './reach.ts'
@@ -310,6 +311,7 @@ export async function compactSession(call: Call, id: string): Promise<SessionVie
       putSession({ ...rowOf(after), createdAt: now }, 'absent'),
       ...main,
     ])
+    await hint(world, () => world.bell.close(id))
     return await viewSession(call, next)
   })
 }

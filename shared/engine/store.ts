@@ -202,5 +202,4 @@ export const putAgent = (agent: Agent, expect: Version | 'absent'): Op => ({
  * Commits with a token of its own. The token lets an adapter repeat this very attempt after a time-out; it must not follow from
  * what the attempt read, or the second of two that read the same would be told that it is done.
  */
-export const commit = (world: World, ops: readonly Op[]): Promise<(Stored | null)[]> =>
-  world.table.commit(ops, world.ids.token())
+export const commit = (world: World, ops: readonly Op[]): Promise<void> => world.table.commit(ops, world.ids.token())

@@ -272,3 +272,13 @@ async function headOfTurn(call: Call, turn: string): Promise<Stored<Head>> {
 export async function queueOfTurn(call: Call, turn: string): Promise<string> {
   return (await headOfTurn(call, turn)).item.session
 }
+
+/** Who may claim a session's or an agent's messages may hear its bell. */
+export async function grantQueue(call: Call, of: { readonly session: string } | { readonly agent: string }) {
+  if ('agent' in of) {
+    await agentFor(call, of.agent)
+    return await call.world.bell.grant(of.agent)
+  }
+  await openSession(call, of.session)
+  return await call.world.bell.grant(of.session)
+}

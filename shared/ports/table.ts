@@ -15,20 +15,23 @@ export interface Table {
   find(index: IndexName, pk: string, range?: IndexRange): Promise<Page<Found>>
 
   /**
-   * Applies all operations or none.
+   * Applies all operations or none, and answers when it is durable.
    *
    * @param ops    1..`tableBounds.opsPerCommit` on distinct keys
    * @param token  names what is committed: the same token within ten minutes answers the same and writes once
-   * @returns      when it is durable: the new state of each op's item, in order (null where deleted or only checked)
-   * @throws       Conflict when an expectation or guard does not hold (nothing was written), Unavailable when the store cannot be reached
+   * @throws       Conflict when an expectation or guard does not hold (nothing was written); Unavailable when the store cannot be
+   *               reached: it may have been written all the same, and only the same token again tells
    */
-  commit(ops: readonly Op[], token: string): Promise<(Stored | null)[]>
+  commit(ops: readonly Op[], token: string): Promise<void>
 }
 
 export type Key = readonly [pk: string, sk: string]
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
 export type Item = { readonly [key: string]: Json | undefined }
-/** Counts the writes of an item: 1 when new. */
+/**
+ * Another one after every write of an item. Put with `expect: 'absent'` it is 1, with a version that version plus one, so who wrote
+ * it knows it; after `'any'` or a patch only a read tells.
+ */
 export type Version = number
 
 export interface Stored<T = Item> {
@@ -106,6 +109,8 @@ export const tableBounds = {
   /** DynamoDB allows 100 in a transaction; a commit that needs more wants another shape. */
   opsPerCommit: 100,
   itemBytesMax: 350_000,
+  /** DynamoDB's transactions, all their items together. */
+  commitBytesMax: 3_500_000,
   pageBytesMax: 1_000_000,
   pageItemsMax: 1000,
   tokenMemoryMs: 600_000,
@@ -152,6 +157,18 @@ export const tables = {
   sessions: { partitions: ['A', 'X', 'C', 'T'] },
   /** S#schedule: cursor, definitions, runs */
   schedules: { partitions: ['S'] },
+  /** N#monitor; W#hash of a path, and what watches it */
+  monitors: { partitions: ['N', 'W'] },
+  /** D#path: head and bodies */
+  documents: { partitions: ['D'] },
+  /** R#trace in chunks; F#agent, counts per fingerprint */
+  traces: { partitions: ['R', 'F'] },
+  /** L#agent: tools and flows; Q#flow run and its steps */
+  flows: { partitions: ['L', 'Q'] },
+  /** B#owner, per day */
+  budgets: { partitions: ['B'] },
+  /** E#person: cards */
+  feed: { partitions: ['E'] },
 } as const satisfies Record<string, { partitions: readonly string[] }>
 export type TableName = keyof typeof tables
 

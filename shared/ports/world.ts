@@ -6,6 +6,7 @@ export interface World {
   readonly bell: Bell
   readonly ears: Ears
   readonly alarms: AlarmClock
+  readonly secrets: Secrets
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
@@ -33,7 +34,29 @@ export interface Ids {
  * At least once, no order promised, and only after the commit that put the message. Receiving belongs to the worker, not to the engine.
  */
 export interface Bell {
+  /** @param queue  the id of a session, or of the agent that serves a fresh one */
   ring(queue: string, envelope: Envelope): Promise<void>
+  /** Nobody rings this queue again: what it stands on may go. Closing one that never was does nothing. */
+  close(queue: string): Promise<void>
+  /**
+   * Lets somebody outside listen to one queue by himself, and to nothing else, for about an hour.
+   *
+   * @returns null in a world whose bells only `Ears` hear
+   */
+  grant(queue: string): Promise<QueueGrant | null>
+}
+
+/** An SQS queue and credentials that may receive and delete its messages. They are secrets: shown once, never logged. */
+export interface QueueGrant {
+  readonly url: string
+  readonly region: string
+  /** Another address of the service than AWS's own, or null. */
+  readonly endpoint: string | null
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken: string
+  /** Epoch ms. */
+  readonly expiresAt: number
 }
 
 export interface Envelope {
@@ -74,7 +97,22 @@ export interface AlarmClock {
   set(key: AlarmKey, at: number): Promise<void>
 }
 
+/** A schedule's id, or the bare id of a conversation whose turn may have lapsed. */
 export type AlarmKey = { readonly kind: 'schedule' | 'turn'; readonly id: string }
+
+/**
+ * Values that only a step may see, each person's own. Never in the table, never in a log.
+ *
+ * `owner`: a person's id. `name`: letters, digits, `_`, `-` and `.`, 1..100 characters. `value`: 1..4,096 bytes.
+ */
+export interface Secrets {
+  put(owner: string, name: string, value: string): Promise<void>
+  get(owner: string, name: string): Promise<string | null>
+  /** @returns false when there was none */
+  remove(owner: string, name: string): Promise<boolean>
+  /** In byte order. */
+  names(owner: string): Promise<readonly string[]>
+}
 
 /** Noun, verb, ids; never a prompt's text, never a key. */
 export type Log = (

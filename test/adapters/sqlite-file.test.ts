@@ -57,7 +57,47 @@ it('a file of a newer schema is refused, and says what to do', () => {
   const db = new Database(file)
   db.exec('PRAGMA user_version = 99')
   db.close()
-  expect(() => open(file)).toThrow(`${file} was written by a newer Rouse (schema 99, this one knows 1)`)
+  expect(() => open(file)).toThrow(`${file} was written by a newer Rouse (schema 99, this one knows 2)`)
+})
+
+it('a file of an older schema gets what was declared since, and keeps what it holds', async () => {
+  const file = freshFile()
+  const db = new Database(file)
+  // As the first schema created it, with fewer tables and, in one of them, fewer indexes than today.
+  db.exec(`
+    CREATE TABLE schedules (pk TEXT NOT NULL, sk TEXT NOT NULL, ver INTEGER NOT NULL, ttl INTEGER,
+      due_pk TEXT, due_sk INTEGER, body TEXT NOT NULL, PRIMARY KEY (pk, sk)) WITHOUT ROWID;
+    CREATE INDEX schedules_due ON schedules (due_pk, due_sk) WHERE due_pk IS NOT NULL;
+    CREATE TABLE journal (n INTEGER PRIMARY KEY, entry TEXT NOT NULL);
+    INSERT INTO schedules VALUES ('S#1', 'A', 3, NULL, '0', 5, '{"n":1}');
+    INSERT INTO journal (entry) VALUES ('{"schedules":[["S#2","A",1,null,{"n":2},"0",6]]}');
+    PRAGMA application_id = ${0x526f7573}; PRAGMA user_version = 1`)
+  db.close()
+  for (let opened = 1; opened <= 2; opened++) {
+    const table = open(file)
+    expect(
+      await table.get([
+        ['S#1', 'A'],
+        ['S#2', 'A'],
+      ]),
+    ).toMatchObject([{ item: { n: 1 } }, { item: { n: 2 } }])
+    expect((await table.find('due', '0')).items.map(({ sk }) => sk)).toEqual([5, 6])
+    const [before] = await table.get([['S#1', 'A']])
+    await table.commit(
+      [
+        {
+          put: ['S#1', 'A'],
+          item: { n: 1 },
+          expect: before!.version,
+          index: { due: ['0', 5], schedulesByMaker: ['p', `${opened}`] },
+        },
+        { put: [`E#${opened}`, 'A'], item: {}, expect: 'absent' },
+      ],
+      `${opened}`,
+    )
+    expect((await table.find('schedulesByMaker', 'p')).items.map(({ sk }) => sk)).toEqual([`${opened}`])
+    table.close()
+  }
 })
 
 it("another program's file is refused and left as it is", () => {

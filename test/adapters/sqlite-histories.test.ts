@@ -50,13 +50,13 @@ it('groups, lost groups, filing and crashes in any order leave what a plain map 
             lose(false)
             let lost = false
             for (const [i, result] of results.entries()) {
-              if (group[i]!.stored === null) {
+              if (group[i]!.refused) {
                 expect((result as PromiseRejectedResult).reason).toBeInstanceOf(Conflict)
               } else if (next.kind === 'lose' && result.status === 'rejected') {
                 expect(result.reason).toBeInstanceOf(Unavailable)
                 lost = true
               } else {
-                expect(result).toEqual({ status: 'fulfilled', value: group[i]!.stored })
+                expect(result).toEqual({ status: 'fulfilled', value: undefined })
               }
             }
             if (!lost) model = group.at(-1)?.model ?? model
@@ -79,8 +79,8 @@ function groupOf(changes: readonly (typeof commit extends fc.Arbitrary<infer C> 
   return changes.map((parts) => {
     const ops: Op[] = parts.map(({ where, change }) => opOf([pks[where.partition]!, where.sk], change, model, '0'))
     const after = applied(model, ops)
-    if (after !== null) model = after.model
-    return { ops, stored: after?.stored ?? null, model }
+    if (after !== null) model = after
+    return { ops, refused: after === null, model }
   })
 }
 

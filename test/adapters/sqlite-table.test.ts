@@ -56,13 +56,13 @@ it('a full disk rejects the whole group and leaves nothing of it; with room agai
 
   file.db.exec('PRAGMA max_page_count = 1000000')
   // The token of a lost commit is free: the same commit is written now.
-  expect((await table.commit([put('A', 'lost')], 'small'))[0]?.version).toBe(2)
+  await table.commit([put('A', 'lost')], 'small')
   await table.commit([put('B', large), { delete: ['C#1', 'none'], expect: 'any' }], 'large')
   expect((await table.list('C#1')).items.map(({ key, version }) => `${key[1]}${version}`)).toEqual(['A2', 'B1', 'C1'])
   table.close()
 })
 
-it('a commit larger than what is remembered, into a partition larger than that, loses nothing', async () => {
+it('commits larger together than what is remembered, into a partition larger than that, lose nothing', async () => {
   const file = openFile({ file: freshFile() })
   const table = tableOn(file, { clock })
   const sks = Array.from({ length: 2100 }, (_, i) => String(i).padStart(4, '0'))
@@ -80,9 +80,14 @@ it('a commit larger than what is remembered, into a partition larger than that, 
   }
   expect(versions).toEqual(sks.map(() => 1))
   const large = 'x'.repeat(300_000)
-  await table.commit(
-    sks.slice(1000, 1100).map((sk) => put(sk, large)),
-    'large',
+  const tens = Array.from({ length: 10 }, (_, i) => sks.slice(1000 + i * 10, 1010 + i * 10))
+  await Promise.all(
+    tens.map((ten) =>
+      table.commit(
+        ten.map((sk) => put(sk, large)),
+        `large ${ten[0]}`,
+      ),
+    ),
   )
   const texts = (await table.get(sks.slice(1000, 1100).map((sk) => ['C#1', sk]))).map((stored) => stored?.item.text)
   expect(texts.every((text) => text === large)).toBe(true)

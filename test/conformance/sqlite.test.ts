@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openIds } from '../../shared/adapters/ids.ts'
 import { openAlarms } from '../../shared/adapters/sqlite/alarms.ts'
 import { openBell } from '../../shared/adapters/sqlite/bell.ts'
-import { openIds } from '../../shared/adapters/sqlite/ids.ts'
+import { openSecrets } from '../../shared/adapters/sqlite/secrets.ts'
 import { openTable } from '../../shared/adapters/sqlite/table.ts'
 import type { Envelope } from '../../shared/ports/world.ts'
 import { conformance, type Pieces } from './suite.ts'
@@ -23,6 +24,7 @@ async function pieces({ lagIndexes }: { lagIndexes: boolean }): Promise<Pieces> 
     table,
     bell,
     alarms,
+    secrets: openSecrets(join(folder, 'secrets.json')),
     clock,
     ids: openIds(),
     catchUp: () => table.catchUp(),

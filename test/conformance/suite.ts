@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import type { Table } from '../../shared/ports/table.ts'
-import type { AlarmClock, Bell, Clock, Envelope, Ids } from '../../shared/ports/world.ts'
+import type { AlarmClock, Bell, Clock, Envelope, Ids, Secrets } from '../../shared/ports/world.ts'
 import { bellCases } from './bells.ts'
 import { commitCases } from './commits.ts'
 import { indexCases } from './indexes.ts'
@@ -8,6 +8,7 @@ import { modelCases } from './model.ts'
 import { patchCases } from './patches.ts'
 import { raceCases } from './races.ts'
 import { readCases } from './reads.ts'
+import { secretCases } from './secrets.ts'
 
 /**
  * The adapters of one world, and what a test needs around them. One set serves a whole suite, since real tables are
@@ -17,6 +18,7 @@ export interface Pieces {
   readonly table: Table
   readonly bell: Bell
   readonly alarms: AlarmClock
+  readonly secrets: Secrets
   readonly clock: Clock
   readonly ids: Ids
   /** Brings lagging indexes up to now, where that can be asked for; elsewhere it may do nothing. */
@@ -46,6 +48,7 @@ const cases: readonly Case[] = [
   ...raceCases,
   ...modelCases,
   ...bellCases,
+  ...secretCases,
 ]
 
 /**

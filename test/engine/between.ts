@@ -1,12 +1,9 @@
-import { type Key, type Op, type Stored, type Table, Unavailable } from '../../shared/ports/table.ts'
+import { type Key, type Op, type Table, Unavailable } from '../../shared/ports/table.ts'
 import type { World } from '../../shared/ports/world.ts'
 import type { Room } from './room.ts'
 
 /** A table in front of the room's, with something to happen around its n-th commit. */
-const around = (
-  inner: Table,
-  commit: (nth: number, through: () => Promise<(Stored | null)[]>) => Promise<(Stored | null)[]>,
-): Table => {
+const around = (inner: Table, commit: (nth: number, through: () => Promise<void>) => Promise<void>): Table => {
   let nth = 0
   return {
     get: (keys: readonly Key[]) => inner.get(keys),

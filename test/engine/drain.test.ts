@@ -157,6 +157,7 @@ describe('effects that fail after the commit', () => {
     const mute: World = {
       ...room.world,
       bell: {
+        ...room.world.bell,
         ring: async () => {
           throw new Error('the queue is away')
         },

@@ -1,5 +1,5 @@
+import { openIds } from '../../shared/adapters/ids.ts'
 import { openBell } from '../../shared/adapters/sqlite/bell.ts'
-import { openIds } from '../../shared/adapters/sqlite/ids.ts'
 import { openTable, type SqliteTable } from '../../shared/adapters/sqlite/table.ts'
 import type { Caller } from '../../shared/domain/access.ts'
 import { timePart } from '../../shared/domain/ids.ts'
@@ -12,12 +12,20 @@ import { createSession, type SessionInput } from '../../shared/engine/sessions.t
 import type { Agent } from '../../shared/engine/store.ts'
 import { type Claimed, claimAgent, claimSession, type EndInput, endTurn } from '../../shared/engine/turns.ts'
 import type { Table } from '../../shared/ports/table.ts'
-import type { Envelope, Ids, World } from '../../shared/ports/world.ts'
+import type { Envelope, Ids, Secrets, World } from '../../shared/ports/world.ts'
 
 export const start = Date.parse('2026-03-01T00:00:00Z')
 export const second = 1000
 export const minute = 60 * second
 export const hour = 60 * minute
+
+/** Nothing in the engine reads a secret yet: whoever does gets to know it. */
+const noSecrets: Secrets = {
+  put: () => Promise.reject(new Error('no secrets here')),
+  get: () => Promise.reject(new Error('no secrets here')),
+  remove: () => Promise.reject(new Error('no secrets here')),
+  names: () => Promise.reject(new Error('no secrets here')),
+}
 
 export interface Ring {
   readonly queue: string
@@ -60,6 +68,7 @@ export async function openRoom(ids: Ids = openIds()): Promise<Room> {
     ears: bell,
     // Nothing is ever brought by an alarm here: everything that is found is found by looking.
     alarms: { set: async () => {} },
+    secrets: noSecrets,
     clock,
     ids,
     log: (level, what) => {

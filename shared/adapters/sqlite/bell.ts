@@ -29,6 +29,13 @@ class ProcessBell implements LocalBell {
       for (const listener of this.#listeners.get(name) ?? []) listener.ring()
   }
 
+  /** Nothing stands behind a queue here but those who listen, and they go by themselves. */
+  async close(): Promise<void> {}
+
+  async grant(): Promise<null> {
+    return null
+  }
+
   listen(queue: string): Listening {
     const listener = new QueueListener(() => this.#leave(queue, listener))
     if (this.#closed) {

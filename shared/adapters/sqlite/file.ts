@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import Database from 'libsql'
 import { Unavailable } from '../../ports/table.ts'
-import { schema, schemaVersion } from './layout.ts'
+import { schemaSteps, schemaVersion } from './layout.ts'
 
 /** An open store file that this process alone serves. */
 export interface StoreFile {
@@ -102,13 +102,8 @@ function setUp(db: Database.Database, file: string) {
   const pragma = (name: string) => (db.prepare(`PRAGMA ${name}`).raw().get() as [number])[0]
   const version = pragma('user_version')
   const [objects] = db.prepare('SELECT count(*) FROM sqlite_schema').raw().get() as [number]
-  if (objects === 0 && version === 0) {
-    db.exec(
-      `BEGIN IMMEDIATE; ${schema}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`,
-    )
-    return
-  }
-  if (pragma('application_id') !== applicationId) {
+  const isNew = objects === 0 && version === 0
+  if (!isNew && pragma('application_id') !== applicationId) {
     throw new Error(`${file} belongs to another program: give Rouse a file of its own`)
   }
   if (version > schemaVersion) {
@@ -116,6 +111,14 @@ function setUp(db: Database.Database, file: string) {
       `${file} was written by a newer Rouse (schema ${version}, this one knows ${schemaVersion}): start that version, or restore a copy from before the upgrade`,
     )
   }
+  if (version === schemaVersion) return
+  const steps = schemaSteps((table) => {
+    const columns = db.prepare(`SELECT name FROM pragma_table_info('${table}')`).raw().all() as [string][]
+    return columns.length === 0 ? null : columns.map(([name]) => name)
+  })
+  db.exec(
+    `BEGIN IMMEDIATE; ${steps.map((step) => `${step};`).join(' ')} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`,
+  )
 }
 
 function explained(file: string, cause: unknown): Error {

@@ -46,27 +46,42 @@ export const layouts: readonly Layout[] = (Object.keys(tables) as TableName[]).m
   return { table, indexes: own, columns, nowhere: columns.map(() => null) }
 })
 
-/**
- * Raised with every change of the tables below; the change itself then goes into `openFile` as a step from the version
- * before.
- */
-export const schemaVersion = 1
+/** Raised with every change of the declarations, so that an older Rouse leaves a newer file alone. */
+export const schemaVersion = 2
 
-/** `user_version` and `application_id` are set in the same transaction: a file has all of it or none. */
-export const schema = layouts
-  .flatMap(({ table, indexes: names }) => [
-    `CREATE TABLE ${table} (pk TEXT NOT NULL, sk TEXT NOT NULL, ver INTEGER NOT NULL, ttl INTEGER, ${names
-      .map((name) => `${name}_pk TEXT, ${name}_sk ${indexes[name].sort === 'number' ? 'INTEGER' : 'TEXT'}, `)
-      .join('')}body TEXT NOT NULL, PRIMARY KEY (pk, sk)) WITHOUT ROWID`,
-    // A WITHOUT ROWID index carries pk and sk behind its own columns, so it covers `find` and orders equal sort values.
-    ...names.map(
-      (name) => `CREATE INDEX ${table}_${name} ON ${table} (${name}_pk, ${name}_sk) WHERE ${name}_pk IS NOT NULL`,
-    ),
-  ])
+/**
+ * What has to be created in a file that has these tables and columns: everything in a new one, what was declared since in an older one.
+ * Run in one transaction with `user_version` and `application_id`: a file has all of it or none.
+ *
+ * @param columnsOf  names of a table's columns; null where there is no such table
+ */
+export function schemaSteps(columnsOf: (table: string) => readonly string[] | null): string[] {
+  const steps: string[] = []
+  for (const { table, indexes: names } of layouts) {
+    const known = columnsOf(table)
+    const columns = names.map((name) => [
+      `${name}_pk TEXT`,
+      `${name}_sk ${indexes[name].sort === 'number' ? 'INTEGER' : 'TEXT'}`,
+    ])
+    if (known === null)
+      steps.push(
+        `CREATE TABLE ${table} (pk TEXT NOT NULL, sk TEXT NOT NULL, ver INTEGER NOT NULL, ttl INTEGER, ${columns
+          .flat()
+          .map((column) => `${column}, `)
+          .join('')}body TEXT NOT NULL, PRIMARY KEY (pk, sk)) WITHOUT ROWID`,
+      )
+    for (const [i, name] of names.entries()) {
+      if (known?.includes(`${name}_pk`)) continue
+      if (known !== null) steps.push(...columns[i]!.map((column) => `ALTER TABLE ${table} ADD COLUMN ${column}`))
+      // A WITHOUT ROWID index carries pk and sk behind its own columns, so it covers `find` and orders equal sort values.
+      steps.push(`CREATE INDEX ${table}_${name} ON ${table} (${name}_pk, ${name}_sk) WHERE ${name}_pk IS NOT NULL`)
+    }
+  }
   // What is durable and not yet in the tables: written by each group of commits, read when a node starts, deleted once
   // filed (journal.ts).
-  .concat('CREATE TABLE journal (n INTEGER PRIMARY KEY, entry TEXT NOT NULL)')
-  .join(';\n')
+  if (columnsOf('journal') === null) steps.push('CREATE TABLE journal (n INTEGER PRIMARY KEY, entry TEXT NOT NULL)')
+  return steps
+}
 
 /** @throws Defect when an entry names another table's index or has the wrong type */
 export function placesOf(layout: Layout, entries: IndexEntries | undefined): Places {

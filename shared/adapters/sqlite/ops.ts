@@ -1,22 +1,10 @@
-import {
-  Defect,
-  type Guard,
-  type Item,
-  type Json,
-  type Key,
-  type Op,
-  type Stored,
-  tableBounds,
-} from '../../ports/table.ts'
+import { Defect, type Guard, type Item, type Json, type Key, type Op, tableBounds } from '../../ports/table.ts'
 import { type Layout, type Places, placesOf, type Row } from './layout.ts'
 import { compareText } from './order.ts'
 
 /** What one operation makes of its item. */
-export interface Outcome {
-  /** null: only looked at. */
-  readonly row: Row | null
-  readonly stored: Stored | null
-}
+export const lookedAt = Symbol('only looked at')
+export type Outcome = Row | typeof lookedAt
 
 /** Decides one operation against the row as it stands; null when its expectation or a guard does not hold. */
 export function outcomeOf(op: Op, row: Row, layout: Layout): Outcome | null {
@@ -25,8 +13,8 @@ export function outcomeOf(op: Op, row: Row, layout: Layout): Outcome | null {
     return written(op.put, op.item, row.version + 1, op.ttl ?? null, placesOf(layout, op.index))
   }
   if ('patch' in op) return patched(op, row, layout)
-  if ('delete' in op) return isExpected(op.expect, row.version) ? { row: absent(layout), stored: null } : null
-  return isExpected(op.expect, row.version) ? { row: null, stored: null } : null
+  if ('delete' in op) return isExpected(op.expect, row.version) ? absent(layout) : null
+  return isExpected(op.expect, row.version) ? lookedAt : null
 }
 
 export function keyOf(op: Op): Key {
@@ -49,7 +37,7 @@ function isExpected(expect: number | 'absent' | 'present' | 'any', version: numb
   return expect === 'present' ? version > 0 : version === expect && version > 0
 }
 
-function written(key: Key, item: Item, version: number, ttl: number | null, places: Places): Outcome {
+function written(key: Key, item: Item, version: number, ttl: number | null, places: Places): Row {
   const body = JSON.stringify(item)
   // UTF-8 takes at most three bytes for one UTF-16 unit: most items need no count of bytes.
   if (body.length * 3 > tableBounds.itemBytesMax) {
@@ -60,10 +48,10 @@ function written(key: Key, item: Item, version: number, ttl: number | null, plac
       )
     }
   }
-  return { row: { version, body, item: null, ttl, places }, stored: { key, version, item } }
+  return { version, body, item: null, ttl, places }
 }
 
-function patched(op: Extract<Op, { patch: Key }>, row: Row, layout: Layout): Outcome | null {
+function patched(op: Extract<Op, { patch: Key }>, row: Row, layout: Layout): Row | null {
   const item: Record<string, Json | undefined> = row.version === 0 ? {} : { ...itemOf(row) }
   for (const guard of op.guards) if (!holds(guard, item[guard.attr])) return null
   const touched = new Set<string>()

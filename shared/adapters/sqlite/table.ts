@@ -22,7 +22,7 @@ import { Generations } from './generations.ts'
 import { Journal } from './journal.ts'
 import { LaggingIndexes, type Placement } from './lag.ts'
 import { layouts, type Row } from './layout.ts'
-import { absent, itemOf, keyOf, type Outcome, outcomeOf } from './ops.ts'
+import { absent, itemOf, keyOf, lookedAt, type Outcome, outcomeOf } from './ops.ts'
 import type { Slot } from './partitions.ts'
 import { Rows } from './rows.ts'
 
@@ -83,7 +83,6 @@ interface Group {
 interface Answer {
   readonly at: number
   readonly ops: readonly Op[]
-  readonly stored: readonly (Stored | null)[]
   readonly durable: Promise<void>
   readonly weight: number
 }
@@ -154,23 +153,21 @@ class GroupingTable implements SqliteTable {
    * durable. A group closes when a turn of the event loop adds nothing to it, or when it is full: one fsync for all that a burst
    * commits.
    */
-  async commit(ops: readonly Op[], token: string): Promise<(Stored | null)[]> {
+  async commit(ops: readonly Op[], token: string): Promise<void> {
     const before = this.#answers.get(token)
     if (before !== undefined && this.#clock.now() - before.at < tableBounds.tokenMemoryMs) {
       if (!sameItems(before.ops, ops)) throw new Defect(`token ${token} has named another commit within ten minutes`)
-      await before.durable
-      return [...before.stored]
+      return await before.durable
     }
-    const { stored, chars } = this.#reading(() => this.#apply(ops))
+    const chars = this.#reading(() => this.#apply(ops))
     const group = this.#open()
     group.tokens.push(token)
     group.commits++
     group.chars += chars
     const weight = 1 + chars / 4000
-    this.#answers.set(token, { at: this.#clock.now(), ops, stored, durable: group.durable, weight })
+    this.#answers.set(token, { at: this.#clock.now(), ops, durable: group.durable, weight })
     if (group.commits >= commitsPerGroup || group.chars >= charsPerGroup) this.#closeGroup()
     await group.durable
-    return stored
   }
 
   async flush(): Promise<void> {
@@ -209,14 +206,19 @@ class GroupingTable implements SqliteTable {
     this.#file.close()
   }
 
-  /** Checks everything before it writes anything, so that a refused commit leaves nothing. */
-  #apply(ops: readonly Op[]): { stored: (Stored | null)[]; chars: number } {
+  /**
+   * Checks everything before it writes anything, so that a refused commit leaves nothing.
+   *
+   * @returns how many characters of JSON it wrote
+   */
+  #apply(ops: readonly Op[]): number {
     if (ops.length < 1 || ops.length > tableBounds.opsPerCommit) {
       throw new Defect(`${ops.length} operations in one commit; 1 to ${tableBounds.opsPerCommit}`)
     }
     const slots: Slot[] = []
     const outcomes: Outcome[] = []
     let refused: Conflict | null = null
+    let chars = 0
     for (let i = 0; i < ops.length; i++) {
       const key = keyOf(ops[i]!)
       const rows = this.#rows[tableOf(key[0])]
@@ -224,20 +226,20 @@ class GroupingTable implements SqliteTable {
       if (slots.includes(slot)) throw new Defect(`${key[0]} / ${key[1]} stands twice in one commit`)
       slots.push(slot)
       const outcome = outcomeOf(ops[i]!, slot.row, rows.layout)
-      if (outcome === null) refused ??= new Conflict(i, key)
-      else outcomes.push(outcome)
+      if (outcome === null) {
+        refused ??= new Conflict(i, key)
+        continue
+      }
+      outcomes.push(outcome)
+      if (outcome !== lookedAt) chars += outcome.body.length
     }
     if (refused !== null) throw refused
-    const stored: (Stored | null)[] = []
-    let chars = 0
-    for (let i = 0; i < ops.length; i++) {
-      const { row, stored: state } = outcomes[i]!
-      stored.push(state)
-      if (row === null) continue
-      chars += row.body.length
-      this.#write(this.#rows[tableOf(slots[i]!.key[0])], slots[i]!, row)
+    assertCommitFits(outcomes, chars)
+    for (let i = 0; i < slots.length; i++) {
+      const row = outcomes[i]!
+      if (row !== lookedAt) this.#write(this.#rows[tableOf(slots[i]!.key[0])], slots[i]!, row)
     }
-    return { stored, chars }
+    return chars
   }
 
   #write(rows: Rows, slot: Slot, row: Row) {
@@ -327,3 +329,12 @@ class GroupingTable implements SqliteTable {
 /** DynamoDB compares the whole request; the keys are what tells a repeated commit from a token made wrongly. */
 const sameItems = (before: readonly Op[], ops: readonly Op[]) =>
   before.length === ops.length && ops.every((op, i) => keyOf(op).join('\0') === keyOf(before[i]!).join('\0'))
+
+function assertCommitFits(outcomes: readonly Outcome[], chars: number) {
+  // UTF-8 takes at most three bytes for one UTF-16 unit: most commits need no count of bytes.
+  if (chars * 3 <= tableBounds.commitBytesMax) return
+  let bytes = 0
+  for (const row of outcomes) if (row !== lookedAt) bytes += Buffer.byteLength(row.body)
+  if (bytes > tableBounds.commitBytesMax)
+    throw new Defect(`one commit of ${bytes} bytes; at most ${tableBounds.commitBytesMax} go together`)
+}

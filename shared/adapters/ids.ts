@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { monotonicFactory } from 'ulid'
-import type { Ids } from '../../ports/world.ts'
+import type { Ids } from '../ports/world.ts'
 
 export function openIds(): Ids {
   let last = 0

@@ -1,0 +1,16 @@
+import type { AlarmKey, World } from '../ports/world.ts'
+import { lapseOrSetAside, quarantine } from './drain.ts'
+import { look } from './fire.ts'
+
+/**
+ * What an alarm means: look at what it names. Leases first, so that a slot does not meet a turn that is dead.
+ *
+ * Early, late, delivered twice or for something that is gone: all of it goes down the same path, and does no harm.
+ *
+ * @throws Unavailable when the store is away: the alarm has to come again
+ */
+export async function onAlarms(world: World, keys: readonly AlarmKey[], now: number): Promise<void> {
+  const named = (kind: AlarmKey['kind']) => [...new Set(keys.flatMap((key) => (key.kind === kind ? [key.id] : [])))]
+  await Promise.all(named('turn').map((conv) => lapseOrSetAside(world, conv, now)))
+  await quarantine(world, await look(world, named('schedule'), now))
+}
