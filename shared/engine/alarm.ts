@@ -1,6 +1,6 @@
 import type { AlarmKey, World } from '../ports/world.ts'
 import { lapseOrSetAside, quarantine } from './drain.ts'
-import { look } from './fire.ts'
+import { look } from './look.ts'
 
 /**
  * What an alarm means: look at what it names. Leases first, so that a slot does not meet a turn that is dead.

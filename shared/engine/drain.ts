@@ -2,8 +2,8 @@ import type { Cursor } from '../domain/schedule.ts'
 import { type IndexEntries, type IndexName, type Key, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { Contended } from './call.ts'
-import { look } from './fire.ts'
 import { lapse } from './lapse.ts'
+import { look } from './look.ts'
 import { commit, everyShard, keys, read } from './store.ts'
 
 /** The first prompts of a herd leave at once; then larger groups share one write to disk. */

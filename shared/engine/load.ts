@@ -6,7 +6,8 @@ import type { Cursor, Definition, OpenRun, Run } from '../domain/schedule.ts'
 import type { Head } from '../domain/session.ts'
 import { Defect, type Key, type Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
-import { compile, type Recurrence } from '../time/index.ts'
+import type { Recurrence } from '../time/index.ts'
+import { Definitions, type Known } from './definitions.ts'
 import { readCursors } from './rows.ts'
 import { type Agent, defaultSettings, keys, readAll, type Settings } from './store.ts'
 
@@ -34,9 +35,13 @@ export async function loadSchedules(
   unreadable: 'strict' | 'skip' = 'skip',
 ): Promise<(Loaded | null)[]> {
   const cursors = await readCursors(world, ids)
-  // Each has a definition of its own; heads and agents are shared, and read once.
-  const wanted: Key[] = cursors.flatMap((stored) =>
-    stored === null ? [] : [keys.definition(stored.item.id, stored.item.gen)],
+  // Each has a definition of its own, which may be at hand; heads and agents are shared, and read once.
+  const definitions = Definitions.of(world)
+  const known = cursors.map((stored) =>
+    stored === null ? undefined : definitions.get(stored.item.id, stored.item.gen),
+  )
+  const wanted: Key[] = cursors.flatMap((stored, i) =>
+    stored === null || known[i] !== undefined ? [] : [keys.definition(stored.item.id, stored.item.gen)],
   )
   const shared = new Map<string, number>()
   const want = (name: string | null, keyOf: (name: string) => Key): void => {
@@ -61,28 +66,25 @@ export async function loadSchedules(
   const settings = at<Settings>('settings')?.item ?? defaultSettings
   let nth = 0
 
-  const assembled = (stored: Stored<Cursor>, definition: Definition | undefined): Loaded => {
+  const assembled = (stored: Stored<Cursor>, definition: Known): Loaded => {
     const cursor = stored.item
-    if (definition === undefined)
-      throw new Defect(`schedule ${cursor.id} has no definition of generation ${cursor.gen}`)
     const head = at<Head>(cursor.conv)
     const maker = at<Head>(cursor.makerConv)?.item ?? null
     const agent = at<Agent>(cursor.agent)?.item ?? null
     return {
       cursor: stored,
-      definition,
-      recurrence: compile(definition.spec),
+      definition: definition.definition,
+      recurrence: definition.recurrence,
       agent,
       head,
       maker,
       seat: seatOf({ cursor, agent, head: head?.item ?? null, maker, settings }),
     }
   }
-  return cursors.map((stored) => {
+  return cursors.map((stored, i) => {
     if (stored === null) return null
-    const definition = items[nth++] as Stored<Definition> | null | undefined
     try {
-      return assembled(stored, definition?.item)
+      return assembled(stored, known[i] ?? learnt(definitions, stored.item, items[nth++] as Stored<Definition> | null))
     } catch (error) {
       if (unreadable === 'strict') throw error
       world.log('error', `schedule cannot be read: ${error instanceof Error ? error.message : 'unknown fault'}`, {
@@ -91,6 +93,11 @@ export async function loadSchedules(
       return null
     }
   })
+}
+
+function learnt(definitions: Definitions, cursor: Cursor, stored: Stored<Definition> | null): Known {
+  if (stored === null) throw new Defect(`schedule ${cursor.id} has no definition of generation ${cursor.gen}`)
+  return definitions.add(stored.item)
 }
 
 export function seatOf(o: {

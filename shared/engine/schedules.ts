@@ -21,6 +21,7 @@ import { compile } from '../time/index.ts'
 import { allAgents } from './agents.ts'
 import { type Call, retrying } from './call.ts'
 import { endSchedule } from './closing.ts'
+import { Definitions } from './definitions.ts'
 import { linkOps, type Place, placeOf } from './links.ts'
 import { type Loaded, loadSchedules } from './load.ts'
 import {
@@ -99,6 +100,7 @@ export async function createSchedule(call: Call, input: ScheduleInput): Promise<
       ...(await linkOps(world, id, places)),
       ...unchangedHeads(target.head, acting?.stored ?? null),
     ])
+    Definitions.of(world).add(definition)
     // What was written is what a read would answer; a create is worth sparing it.
     return {
       cursor: { key: keys.cursor(id), version: 1, item: cursor },

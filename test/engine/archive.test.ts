@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { look } from '../../shared/engine/fire.ts'
+import { look } from '../../shared/engine/look.ts'
 import { listMessages, sendMessage } from '../../shared/engine/messages.ts'
 import { editSchedule, pauseSchedule } from '../../shared/engine/schedule-edit.ts'
 import { createSchedule } from '../../shared/engine/schedules.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { slotKey } from '../../shared/domain/due.ts'
 import { drain, nextDue } from '../../shared/engine/drain.ts'
-import { look } from '../../shared/engine/fire.ts'
+import { look } from '../../shared/engine/look.ts'
 import { listSchedules } from '../../shared/engine/schedule-list.ts'
 import { archiveSession } from '../../shared/engine/sessions.ts'
 import { keys } from '../../shared/engine/store.ts'
@@ -22,10 +22,12 @@ const idOf = async (input = {}): Promise<string> => (await addSchedule(room, inp
 const spoil = async (id: string): Promise<void> => {
   const key = keys.definition(id, 1)
   await room.table.commit([{ patch: key, set: { spec: { kind: 'tides' } }, guards: [] }], `spoil:${id}`)
+  room.restart()
 }
 /** Takes it away altogether. */
 const lose = async (id: string): Promise<void> => {
   await room.table.commit([{ delete: keys.definition(id, 1), expect: 'any' }], `lose:${id}`)
+  room.restart()
 }
 
 describe('the sweep', () => {

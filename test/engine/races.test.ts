@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { editAgent, getAgent } from '../../shared/engine/agents.ts'
-import { look } from '../../shared/engine/fire.ts'
+import { look } from '../../shared/engine/look.ts'
 import { sendMessage } from '../../shared/engine/messages.ts'
 import { runNow } from '../../shared/engine/runs.ts'
 import { editSchedule, pauseSchedule } from '../../shared/engine/schedule-edit.ts'

@@ -49,6 +49,8 @@ export interface Room {
   /** Stops at every due instant up to `to`, in order. */
   move(to: number): Promise<void>
   call(over?: Partial<Call>): Call
+  /** A new process on the same store: what the engine remembers of immutable items is gone. */
+  restart(): void
   /** The same world, with this table in front of it. */
   through(wrap: (inner: Table) => Table): World
   close(): void
@@ -62,7 +64,7 @@ export async function openRoom(ids: Ids = openIds()): Promise<Room> {
   const rings: Ring[] = []
   bell.onRing((queue, envelope) => rings.push({ queue, envelope }))
   const errors: string[] = []
-  const world: World = {
+  let world: World = {
     table,
     bell,
     ears: bell,
@@ -92,7 +94,9 @@ export async function openRoom(ids: Ids = openIds()): Promise<Room> {
   const agent = await createAgent(call(), { name: 'assistant' })
   const session = (await createSession(call(), { agent: agent.id, title: 'Main' })).row.id
   return {
-    world,
+    get world() {
+      return world
+    },
     table,
     rings,
     errors,
@@ -118,6 +122,9 @@ export async function openRoom(ids: Ids = openIds()): Promise<Room> {
       at = Math.max(at, to)
     },
     call,
+    restart() {
+      world = { ...world }
+    },
     through: (wrap) => ({ ...world, table: wrap(table) }),
     close() {
       bell.closeAll()

@@ -1,10 +1,13 @@
 import type { Key } from '../../ports/table.ts'
 import type { Row } from './layout.ts'
+import type { Rows } from './rows.ts'
 
 /** What is known of one item: the file's row, and newer ones that wait to be filed. */
 export interface Slot {
   readonly partition: Partition
   readonly key: Key
+  /** The last commit that named it. */
+  commit: number
   /** What the file holds. */
   filed: Row
   /** What holds after the last durable group: the state to go back to. */
@@ -33,7 +36,11 @@ export class Partition {
   slots: Slot[] = []
   #bySk: Map<string, Slot> | null = null
 
-  constructor(lastFiled: string) {
+  /** The table it belongs to. */
+  readonly rows: Rows
+
+  constructor(rows: Rows, lastFiled: string) {
+    this.rows = rows
     this.lastFiled = lastFiled
   }
 

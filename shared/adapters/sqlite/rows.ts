@@ -209,7 +209,7 @@ export class Rows {
   }
 
   #partition(pk: string, lastFiled: string): Partition {
-    const partition = new Partition(lastFiled)
+    const partition = new Partition(this, lastFiled)
     this.#partitions.set(pk, partition)
     return partition
   }
@@ -224,6 +224,7 @@ export class Rows {
     const slot = {
       partition,
       key: [key[0], key[1]] as const,
+      commit: 0,
       filed: row,
       durable: row,
       row,

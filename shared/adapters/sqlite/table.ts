@@ -1,3 +1,4 @@
+import { Generations } from '../../domain/generations.ts'
 import {
   Conflict,
   Defect,
@@ -18,7 +19,6 @@ import {
 } from '../../ports/table.ts'
 import type { Clock } from '../../ports/world.ts'
 import { openFile, type StoreFile } from './file.ts'
-import { Generations } from './generations.ts'
 import { Journal } from './journal.ts'
 import { LaggingIndexes, type Placement } from './lag.ts'
 import { layouts, type Row } from './layout.ts'
@@ -82,7 +82,7 @@ interface Group {
 
 interface Answer {
   readonly at: number
-  readonly ops: readonly Op[]
+  readonly slots: readonly Slot[]
   readonly durable: Promise<void>
   readonly weight: number
 }
@@ -110,6 +110,8 @@ class GroupingTable implements SqliteTable {
   readonly #answers = new Generations<Answer>(tokensMax, (answer) => answer.weight)
   #group: Group | null = null
   #closed = false
+  /** Counts commits, so that a key that stands twice in one is seen by a look at its slot. */
+  #nth = 0
   #expireAt: { table: number; after: Key } = { table: 0, after: ['', ''] }
 
   constructor(file: StoreFile, options: TableOptions) {
@@ -156,16 +158,16 @@ class GroupingTable implements SqliteTable {
   async commit(ops: readonly Op[], token: string): Promise<void> {
     const before = this.#answers.get(token)
     if (before !== undefined && this.#clock.now() - before.at < tableBounds.tokenMemoryMs) {
-      if (!sameItems(before.ops, ops)) throw new Defect(`token ${token} has named another commit within ten minutes`)
+      if (!sameItems(before.slots, ops)) throw new Defect(`token ${token} has named another commit within ten minutes`)
       return await before.durable
     }
-    const chars = this.#reading(() => this.#apply(ops))
+    const { slots, chars } = this.#reading(() => this.#apply(ops))
     const group = this.#open()
     group.tokens.push(token)
     group.commits++
     group.chars += chars
     const weight = 1 + chars / 4000
-    this.#answers.set(token, { at: this.#clock.now(), ops, durable: group.durable, weight })
+    this.#answers.set(token, { at: this.#clock.now(), slots, durable: group.durable, weight })
     if (group.commits >= commitsPerGroup || group.chars >= charsPerGroup) this.#closeGroup()
     await group.durable
   }
@@ -185,7 +187,7 @@ class GroupingTable implements SqliteTable {
         const slot = rows.slot(key)
         // The file may be behind: what has been written again since lives on.
         if (slot.row.ttl === null || slot.row.ttl > seconds) continue
-        this.#write(rows, slot, absent(rows.layout))
+        this.#write(slot, absent(rows.layout))
         deleted++
       }
       this.#expireAt = last === null ? { table: (table + 1) % layouts.length, after: ['', ''] } : { table, after: last }
@@ -211,21 +213,24 @@ class GroupingTable implements SqliteTable {
    *
    * @returns how many characters of JSON it wrote
    */
-  #apply(ops: readonly Op[]): number {
+  #apply(ops: readonly Op[]): { slots: readonly Slot[]; chars: number } {
     if (ops.length < 1 || ops.length > tableBounds.opsPerCommit) {
       throw new Defect(`${ops.length} operations in one commit; 1 to ${tableBounds.opsPerCommit}`)
     }
+    const nth = ++this.#nth
     const slots: Slot[] = []
     const outcomes: Outcome[] = []
     let refused: Conflict | null = null
     let chars = 0
     for (let i = 0; i < ops.length; i++) {
-      const key = keyOf(ops[i]!)
+      const op = ops[i]!
+      const key = keyOf(op)
       const rows = this.#rows[tableOf(key[0])]
       const slot = rows.slot(key)
-      if (slots.includes(slot)) throw new Defect(`${key[0]} / ${key[1]} stands twice in one commit`)
+      if (slot.commit === nth) throw new Defect(`${key[0]} / ${key[1]} stands twice in one commit`)
+      slot.commit = nth
       slots.push(slot)
-      const outcome = outcomeOf(ops[i]!, slot.row, rows.layout)
+      const outcome = outcomeOf(op, slot.row, rows.layout)
       if (outcome === null) {
         refused ??= new Conflict(i, key)
         continue
@@ -237,13 +242,14 @@ class GroupingTable implements SqliteTable {
     assertCommitFits(outcomes, chars)
     for (let i = 0; i < slots.length; i++) {
       const row = outcomes[i]!
-      if (row !== lookedAt) this.#write(this.#rows[tableOf(slots[i]!.key[0])], slots[i]!, row)
+      if (row !== lookedAt) this.#write(slots[i]!, row)
     }
-    return chars
+    return { slots, chars }
   }
 
-  #write(rows: Rows, slot: Slot, row: Row) {
+  #write(slot: Slot, row: Row) {
     const group = this.#open()
+    const { rows } = slot.partition
     rows.write(slot, row)
     const { layout } = rows
     if (this.#lag !== null && layout.columns.length > 0) {
@@ -327,8 +333,8 @@ class GroupingTable implements SqliteTable {
 }
 
 /** DynamoDB compares the whole request; the keys are what tells a repeated commit from a token made wrongly. */
-const sameItems = (before: readonly Op[], ops: readonly Op[]) =>
-  before.length === ops.length && ops.every((op, i) => keyOf(op).join('\0') === keyOf(before[i]!).join('\0'))
+const sameItems = (before: readonly Slot[], ops: readonly Op[]) =>
+  before.length === ops.length && ops.every((op, i) => keyOf(op).join('\0') === before[i]!.key.join('\0'))
 
 function assertCommitFits(outcomes: readonly Outcome[], chars: number) {
   // UTF-8 takes at most three bytes for one UTF-16 unit: most commits need no count of bytes.

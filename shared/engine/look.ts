@@ -1,0 +1,182 @@
+import { type Advance, type DueDecision, decideDue } from '../domain/due.ts'
+import type { Cursor, Run } from '../domain/schedule.ts'
+import { type Op, Unavailable } from '../ports/table.ts'
+import type { World } from '../ports/world.ts'
+import { Contended, retrying } from './call.ts'
+import { cancellations, flagged, type Placed, placed, ring, ringCancelled, withSession } from './fire.ts'
+import { dropWaiting } from './inbox.ts'
+import { type Loaded, loadSchedules } from './load.ts'
+import { putCursor, putRun } from './rows.ts'
+import { commit, putHead } from './store.ts'
+
+/**
+ * Looks at schedules and commits what became of their due times. The one way in for alarms, the sweep and calls alike.
+ *
+ * What touches nothing but its own schedule is committed together, many in one commit: that is most of a herd, and half its price.
+ * The rest goes one by one, and so does a group that was refused. A row that cannot be read or decided stops no other: it is
+ * logged and set aside.
+ *
+ * @returns the ids that could not be looked at
+ */
+export async function look(world: World, ids: readonly string[], now: number): Promise<string[]> {
+  let loaded: (Loaded | null)[]
+  try {
+    loaded = await loadSchedules(world, ids, 'strict')
+  } catch (error) {
+    if (ids.length === 1) return named([setAside(world, ids[0]!, error)])
+    const bad: string[] = []
+    for (const id of ids) bad.push(...(await look(world, [id], now)))
+    return bad
+  }
+  const bad: (string | null)[] = []
+  const together: Plan[] = []
+  const apart: Loaded[] = []
+  for (const found of loaded) {
+    if (found === null) continue
+    try {
+      const plan = planOf(world, found, now)
+      if (plan === null) apart.push(found)
+      else together.push(plan)
+    } catch (error) {
+      bad.push(setAside(world, found.cursor.item.id, error))
+    }
+  }
+  await Promise.all([
+    ...groupsOf(together).map(async (group) => {
+      if (!(await advanceTogether(world, group)))
+        for (const { loaded } of group) bad.push(await lookApart(world, loaded, now))
+    }),
+    ...apart.map(async (found) => bad.push(await lookApart(world, found, now))),
+  ])
+  return named(bad)
+}
+
+const named = (ids: readonly (string | null)[]): string[] => ids.filter((id) => id !== null)
+
+/** A store that is away says nothing about the row: that is the caller's to try again. */
+function setAside(world: World, id: string, error: unknown): string | null {
+  if (error instanceof Contended) {
+    world.log('warn', 'schedule is written by many at once; the next look decides', { schedule: id })
+    return null
+  }
+  if (error instanceof Unavailable) throw error
+  world.log('error', `schedule could not be looked at: ${error instanceof Error ? error.message : 'unknown fault'}`, {
+    schedule: id,
+  })
+  return id
+}
+
+/** What becomes of a schedule when nothing is written but its own items. */
+interface Plan {
+  readonly loaded: Loaded
+  readonly cursor: Cursor
+  readonly put: Run | null
+  readonly ops: readonly Op[]
+}
+
+/** @returns null when nothing is due, or when others' items are touched: a turn to cancel, messages to drop */
+function planOf(world: World, loaded: Loaded, now: number): Plan | null {
+  if (loaded.cursor.item.deleted) return null
+  const decision = decided(loaded, now)
+  if (decision.kind === 'wait' || decision.cancel.length > 0 || decision.cursor.status === 'ended') return null
+  const put = decision.put === null ? null : placed(loaded, decision.put)
+  const cursor = put === null ? decision.cursor : withSession(decision.cursor, put.run)
+  return { loaded, cursor, put: put?.run ?? null, ops: opsOf(world, loaded, cursor, decision, put, now) }
+}
+
+const decided = ({ cursor, definition, recurrence, seat }: Loaded, now: number): DueDecision =>
+  decideDue({ cursor: cursor.item, definition, recurrence, seat, now })
+
+const opsOf = (
+  world: World,
+  loaded: Loaded,
+  cursor: Cursor,
+  { rows, put: fired }: Advance,
+  put: Placed | null,
+  now: number,
+): Op[] => [
+  putCursor(world, cursor, loaded.cursor.version, now),
+  ...rows.map((row) => putRun(row === fired && put !== null ? put.run : row, now)),
+  ...(put === null ? [] : put.ops(world, now)),
+]
+
+const opsPerGroup = 100
+
+function groupsOf(plans: readonly Plan[]): Plan[][] {
+  const groups: Plan[][] = []
+  let room = 0
+  for (const plan of plans) {
+    if (plan.ops.length > room) {
+      groups.push([])
+      room = opsPerGroup
+    }
+    groups.at(-1)!.push(plan)
+    room -= plan.ops.length
+  }
+  return groups
+}
+
+/** @returns false when the commit was refused, whatever the reason: one of them lost a race, or cannot be written */
+async function advanceTogether(world: World, group: readonly Plan[]): Promise<boolean> {
+  try {
+    await Promise.all(group.map(({ cursor }) => arm(world, cursor)))
+    await commit(
+      world,
+      group.flatMap((plan) => plan.ops),
+    )
+  } catch (error) {
+    if (error instanceof Unavailable) throw error
+    return false
+  }
+  await Promise.all(group.map(({ loaded, put }) => (put === null ? null : ring(world, loaded, put))))
+  return true
+}
+
+/** The next alarm is set before the cursor moves: one too many does no harm, one too few is late. */
+const arm = (world: World, cursor: Cursor): Promise<void> | null =>
+  cursor.dueAt === null ? null : world.alarms.set({ kind: 'schedule', id: cursor.id }, cursor.dueAt)
+
+async function lookApart(world: World, loaded: Loaded, now: number): Promise<string | null> {
+  try {
+    await lookAt(world, loaded, now)
+    return null
+  } catch (error) {
+    return setAside(world, loaded.cursor.item.id, error)
+  }
+}
+
+/** One schedule: decide on what was read, and again on what another commit made of it. */
+async function lookAt(world: World, read: Loaded, now: number): Promise<void> {
+  const { id } = read.cursor.item
+  let loaded: Loaded | null = read
+  let fresh = true
+  await retrying(async () => {
+    if (!fresh) loaded = (await loadSchedules(world, [id]))[0] ?? null
+    fresh = false
+    if (loaded === null || loaded.cursor.item.deleted) return
+    const decision = decided(loaded, now)
+    if (decision.kind === 'advance') return await advance(world, loaded, decision, now)
+    // Early, or delivered again: the hint is set anew, and nothing is written.
+    if (decision.armAt !== null && decision.armAt > now)
+      await world.alarms.set({ kind: 'schedule', id }, decision.armAt)
+  })
+}
+
+/** Commits a decision and performs its effects. */
+async function advance(world: World, loaded: Loaded, decision: Advance, now: number): Promise<void> {
+  const put = decision.put === null ? null : placed(loaded, decision.put)
+  // A gate that ends the schedule leaves nothing of it in an inbox that nobody serves any more.
+  const dropped =
+    decision.cursor.status === 'ended' ? await dropWaiting(world, decision.cursor, decision.cursor.reason!, now) : null
+  const moved = dropped?.cursor ?? decision.cursor
+  const cursor = put === null ? moved : withSession(moved, put.run)
+  const cancelled = await cancellations(world, loaded, decision.cancel)
+  await arm(world, cursor)
+  await commit(world, [
+    ...opsOf(world, loaded, cursor, decision, put, now),
+    ...(dropped?.ops ?? []),
+    ...cancelled.map((head) => putHead(world, flagged(head.item), head.version, now)),
+  ])
+  if (put !== null) await ring(world, loaded, put.run)
+  for (const head of cancelled) await ringCancelled(world, head.item)
+}
