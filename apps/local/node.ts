@@ -88,7 +88,7 @@ export function openNode(options: LocalOptions): LocalNode {
       bell.closeAll()
       await alarms.stop()
       await table.flush()
-      table.close()
+      await table.close()
     },
   }
 }

@@ -31,7 +31,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   await alarms.stop()
-  table.close()
+  await table.close()
   vi.useRealTimers()
 })
 

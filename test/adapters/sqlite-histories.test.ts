@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { openFile, type StoreFile } from '../../shared/adapters/sqlite/file.ts'
+import { openFile } from '../../shared/adapters/sqlite/file.ts'
 import { type SqliteTable, tableOn } from '../../shared/adapters/sqlite/table.ts'
 import { Conflict, type Op, Unavailable } from '../../shared/ports/table.ts'
 import { applied, commit, type Model, opOf } from '../conformance/model.ts'
+import { losable } from './losable.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -26,50 +27,56 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const) }) },
 )
 
-it('groups, lost groups, filing and crashes in any order leave what a plain map would hold', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
-      const { file, lose } = losable(openFile({ file: ':memory:' }))
-      let table = tableOn(file, { clock: { now: () => 0 } })
-      let model: Model = new Map()
-      let tokens = 0
-      for (const next of steps) {
-        switch (next.kind) {
-          case 'file':
-            vi.advanceTimersByTime(next.ms)
-            break
-          case 'crash':
-            // Another table on the same file, the old one and all it knew left behind.
-            vi.clearAllTimers()
-            table = tableOn(file, { clock: { now: () => 0 } })
-            break
-          default: {
-            lose(next.kind === 'lose')
-            const group = groupOf(next.group, model)
-            const results = await Promise.allSettled(group.map(({ ops }) => table.commit(ops, `${tokens++}`)))
-            lose(false)
-            let lost = false
-            for (const [i, result] of results.entries()) {
-              if (group[i]!.refused) {
-                expect((result as PromiseRejectedResult).reason).toBeInstanceOf(Conflict)
-              } else if (next.kind === 'lose' && result.status === 'rejected') {
-                expect(result.reason).toBeInstanceOf(Unavailable)
-                lost = true
-              } else {
-                expect(result).toEqual({ status: 'fulfilled', value: undefined })
+it.each([
+  ['at once', false],
+  ['beside the event loop', true],
+])(
+  'groups, lost groups, filing and crashes in any order leave what a plain map would hold: written %s',
+  async (_how, slow) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+        const { file, lose } = losable(openFile({ file: ':memory:' }), slow)
+        let table = tableOn(file, { clock: { now: () => 0 } })
+        let model: Model = new Map()
+        let tokens = 0
+        for (const next of steps) {
+          switch (next.kind) {
+            case 'file':
+              vi.advanceTimersByTime(next.ms)
+              break
+            case 'crash':
+              // Another table on the same file, the old one and all it knew left behind.
+              vi.clearAllTimers()
+              table = tableOn(file, { clock: { now: () => 0 } })
+              break
+            default: {
+              lose(next.kind === 'lose')
+              const group = groupOf(next.group, model)
+              const results = await Promise.allSettled(group.map(({ ops }) => table.commit(ops, `${tokens++}`)))
+              lose(false)
+              let lost = false
+              for (const [i, result] of results.entries()) {
+                if (group[i]!.refused) {
+                  expect((result as PromiseRejectedResult).reason).toBeInstanceOf(Conflict)
+                } else if (next.kind === 'lose' && result.status === 'rejected') {
+                  expect(result.reason).toBeInstanceOf(Unavailable)
+                  lost = true
+                } else {
+                  expect(result).toEqual({ status: 'fulfilled', value: undefined })
+                }
               }
+              if (!lost) model = group.at(-1)?.model ?? model
             }
-            if (!lost) model = group.at(-1)?.model ?? model
           }
+          await expectHolds(table, model)
         }
-        await expectHolds(table, model)
-      }
-      vi.clearAllTimers()
-      table.close()
-    }),
-    { numRuns: 150 },
-  )
-})
+        vi.clearAllTimers()
+        await table.close()
+      }),
+      { numRuns: 150 },
+    )
+  },
+)
 
 const pks = ['S#1', 'S#2', 'S#3']
 
@@ -96,35 +103,5 @@ async function expectHolds(table: SqliteTable, model: Model) {
     const placed = held.flatMap(({ key, index: places }) => (places[index] ? [`${key} ${places[index][1]}`] : []))
     const found = await table.find(index, '0')
     expect(found.items.map(({ key, sk }) => `${key} ${sk}`).sort()).toEqual(placed.sort())
-  }
-}
-
-/** A file whose journal can be told to fail, as on a full disk. */
-function losable(file: StoreFile): { file: StoreFile; lose(on: boolean): void } {
-  let losing = false
-  const prepare = file.db.prepare.bind(file.db)
-  const db = new Proxy(file.db, {
-    get(target, name) {
-      if (name !== 'prepare') {
-        const value: unknown = Reflect.get(target, name)
-        return typeof value === 'function' ? value.bind(target) : value
-      }
-      return (sql: string) => {
-        const statement = prepare(sql)
-        if (!sql.startsWith('INSERT INTO journal')) return statement
-        const run = statement.run.bind(statement)
-        statement.run = (...values) => {
-          if (losing) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
-          return run(...values)
-        }
-        return statement
-      }
-    },
-  })
-  return {
-    file: { ...file, db },
-    lose(on) {
-      losing = on
-    },
   }
 }

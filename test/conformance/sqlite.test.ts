@@ -47,7 +47,7 @@ async function pieces({ lagIndexes }: { lagIndexes: boolean }): Promise<Pieces> 
     async close() {
       await alarms.stop()
       bell.closeAll()
-      table.close()
+      await table.close()
       rmSync(folder, { recursive: true })
     },
   }

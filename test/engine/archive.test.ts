@@ -97,7 +97,7 @@ describe('archiving a conversation', () => {
 
   it('S2-18 the next main session gets the notes once the first is archived', async () => {
     const second = await addSession(room, { main: true })
-    room.table.catchUp()
+    await room.table.catchUp()
     await archive()
     await addSchedule(room, { agent: room.agent })
     await room.move(start + hour)

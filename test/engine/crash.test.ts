@@ -72,7 +72,7 @@ const scenarios: Record<string, Scenario> = {
     prepare: async (room) => {
       const schedules = [await into(room), await into(room, { agent: room.agent })]
       room.jump(start + 3 * hour + minute)
-      room.table.catchUp()
+      await room.table.catchUp()
       return { schedules }
     },
     act: async (room, world) => await drain(world, room.now()),
@@ -90,7 +90,7 @@ const scenarios: Record<string, Scenario> = {
     prepare: async (room) => {
       const prepared = await running(room, { onUnknown: 'retry' })
       room.jump(room.now() + 2 * minute)
-      room.table.catchUp()
+      await room.table.catchUp()
       return prepared
     },
     act: async (room, world) => await drain(world, room.now()),
@@ -101,7 +101,7 @@ const scenarios: Record<string, Scenario> = {
       await room.move(start + 5 * minute)
       await claimSession(room.call(), room.session, { leaseSeconds: 7200 })
       room.jump(start + 10 * minute)
-      room.table.catchUp()
+      await room.table.catchUp()
       return { schedules }
     },
     act: async (room, world) => await drain(world, room.now()),

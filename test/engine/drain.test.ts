@@ -88,7 +88,7 @@ describe('the sweep', () => {
     await idOf({ at: '2026-03-01T00:30' })
     room.jump(start + 5 * hour)
     await room.settle()
-    room.table.catchUp()
+    await room.table.catchUp()
     expect(await nextDue(room.world)).toBeGreaterThan(room.now())
   })
 })
@@ -106,7 +106,7 @@ describe('a row that cannot be read', () => {
       await room.settle()
       await checkSchedule(room, good, new Set([start + hour]))
       expect(room.errors.length).toBeGreaterThan(0)
-      room.table.catchUp()
+      await room.table.catchUp()
       expect(await nextDue(room.world), 'it is not met again every minute').toBe(start + 2 * hour)
     })
 
@@ -126,7 +126,7 @@ describe('a row that cannot be read', () => {
       const bad = await idOf()
       const good = await idOf()
       await break_(bad)
-      room.table.catchUp()
+      await room.table.catchUp()
       const filter = { agent: null, session: null, createdIn: null, status: null }
       const listed = await listSchedules(room.call(), filter, { limit: 10, before: null })
       expect(listed.items.map((l) => l.cursor.item.id)).toContain(good)
@@ -166,7 +166,7 @@ describe('effects that fail after the commit', () => {
       },
     }
     room.jump(start + hour)
-    room.table.catchUp()
+    await room.table.catchUp()
     await drain(mute, room.now()).catch(() => {})
     await room.move(start + 2 * hour)
     expect((await rowsOf(room, id)).map((r) => r.outcome)).toEqual(['fired', 'skipped'])

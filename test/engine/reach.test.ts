@@ -98,7 +98,7 @@ describe('what a stranger is told', () => {
         () => editAgent(call, room.agent, { team: true }),
       ]
       for (const act of calls) expect(await refusalOf(act()), act.toString()).toBe('not_found')
-      room.table.catchUp()
+      await room.table.catchUp()
       expect((await listSchedules(call, everything, page)).items).toEqual([])
       expect((await listSessions(call, null, page)).items).toEqual([])
     }

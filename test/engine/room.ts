@@ -53,7 +53,7 @@ export interface Room {
   restart(): void
   /** The same world, with this table in front of it. */
   through(wrap: (inner: Table) => Table): World
-  close(): void
+  close(): Promise<void>
 }
 
 export async function openRoom(ids: Ids = openIds()): Promise<Room> {
@@ -108,12 +108,12 @@ export async function openRoom(ids: Ids = openIds()): Promise<Room> {
       at = Math.max(at, to)
     },
     async settle() {
-      table.catchUp()
+      await table.catchUp()
       await drain(world, at)
     },
     async move(to) {
       for (let steps = 0; steps < 5000; steps++) {
-        table.catchUp()
+        await table.catchUp()
         const due = await nextDue(world)
         if (due === null || due > to) break
         at = Math.max(at, due)
@@ -126,9 +126,9 @@ export async function openRoom(ids: Ids = openIds()): Promise<Room> {
       world = { ...world }
     },
     through: (wrap) => ({ ...world, table: wrap(table) }),
-    close() {
+    async close() {
       bell.closeAll()
-      table.close()
+      await table.close()
     },
   }
 }
@@ -167,7 +167,7 @@ export const claim = async (room: Room, session = room.session, steer = false): 
   await claimSession(room.call(), session, { steer })
 
 export const claimFresh = async (room: Room): Promise<Claimed | null> => {
-  room.table.catchUp()
+  await room.table.catchUp()
   return await claimAgent(room.call(), room.agent, {})
 }
 

@@ -162,7 +162,7 @@ export class Walker {
         await this.#to(room.now() + step.minutes * minute)
         return
       case 'claim': {
-        room.table.catchUp()
+        await room.table.catchUp()
         const claimed =
           step.target === 2
             ? await claimAgent(call, room.agent, {})
@@ -215,11 +215,11 @@ export class Walker {
   async move(to: number): Promise<void> {
     const room = this.#room
     for (let stops = 0; stops < 2000; stops++) {
-      room.table.catchUp()
+      await room.table.catchUp()
       const due = await nextDue(room.world)
       if (due === null || due > to) break
       await this.#to(Math.max(due, room.now()))
-      room.table.catchUp()
+      await room.table.catchUp()
       await drain(room.world, room.now())
     }
     await this.#to(to)

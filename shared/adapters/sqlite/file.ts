@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import Database from 'libsql'
 import { Unavailable } from '../../ports/table.ts'
+import { type EntryLog, fileLog, memoryLog } from './entry-log.ts'
 import { schemaSteps, schemaVersion } from './layout.ts'
 
 /** An open store file that this process alone serves. */
@@ -8,6 +9,8 @@ export interface StoreFile {
   readonly path: string
   readonly db: Database.Database
   readonly synchronous: 'FULL' | 'NORMAL'
+  /** What is durable and not in the tables yet. */
+  readonly log: EntryLog
   /** Copies the WAL into the file. The WAL keeps its size: writing over it is cheaper than letting it grow again. */
   checkpoint(): void
   close(): void
@@ -34,6 +37,7 @@ export function openFile(options: { file: string; synchronous?: 'FULL' | 'NORMAL
   const inMemory = file === ':memory:'
   if (!inMemory) createPrivate(file)
   const db = connect(file)
+  let log: EntryLog
   try {
     // 8 KB: a group's journal entry takes half the pages it would with SQLite's 4 KB, and is written a quarter faster.
     db.exec('PRAGMA page_size = 8192')
@@ -46,6 +50,7 @@ export function openFile(options: { file: string; synchronous?: 'FULL' | 'NORMAL
     // A checkpoint in the middle of a burst would stop everything for as long as it takes: the table asks for it when
     // idle.
     db.exec('PRAGMA wal_autocheckpoint = 0')
+    log = inMemory ? memoryLog() : fileLog(file)
   } catch (cause) {
     release(db)
     throw explained(file, cause)
@@ -54,6 +59,7 @@ export function openFile(options: { file: string; synchronous?: 'FULL' | 'NORMAL
     path: file,
     db,
     synchronous,
+    log,
     checkpoint: () => db.exec('PRAGMA wal_checkpoint(PASSIVE)'),
     close() {
       try {

@@ -77,9 +77,8 @@ export function schemaSteps(columnsOf: (table: string) => readonly string[] | nu
       steps.push(`CREATE INDEX ${table}_${name} ON ${table} (${name}_pk, ${name}_sk) WHERE ${name}_pk IS NOT NULL`)
     }
   }
-  // What is durable and not yet in the tables: written by each group of commits, read when a node starts, deleted once
-  // filed (journal.ts).
-  if (columnsOf('journal') === null) steps.push('CREATE TABLE journal (n INTEGER PRIMARY KEY, entry TEXT NOT NULL)')
+  // The last journal entry whose rows are in the tables (journal.ts).
+  if (columnsOf('log') === null) steps.push('CREATE TABLE log (filed INTEGER NOT NULL)', 'INSERT INTO log VALUES (0)')
   return steps
 }
 

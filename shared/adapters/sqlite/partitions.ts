@@ -8,9 +8,11 @@ export interface Slot {
   readonly key: Key
   /** The last commit that named it. */
   commit: number
+  /** The last group it changed in. */
+  group: number
   /** What the file holds. */
   filed: Row
-  /** What holds after the last durable group: the state to go back to. */
+  /** What holds after the last group that is on disk: the state to go back to. */
   durable: Row
   /** What holds now. */
   row: Row

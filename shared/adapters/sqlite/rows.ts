@@ -12,6 +12,7 @@ import {
   tableBounds,
 } from '../../ports/table.ts'
 import { FiledTable, movedPlaces } from './filed.ts'
+import type { Batch } from './journal.ts'
 import type { Layout, Row } from './layout.ts'
 import { absent } from './ops.ts'
 import { compareText } from './order.ts'
@@ -33,8 +34,10 @@ export class Rows {
   readonly filed: FiledTable
   readonly #partitions = new Partitions(rememberedCharsMax)
   readonly #nothing: Row
-  /** Changed since the last durable group. */
+  /** Changed since the last group closed. */
   #open: Slot[] = []
+  /** Counts groups, so that a slot is noted once in each. */
+  #nth = 1
   /** What waits to be filed, from `#first` on, in the order of the journal entries. */
   #queue: Slot[] = []
   #first = 0
@@ -57,11 +60,6 @@ export class Rows {
   /** How many rows wait to be filed, and what they weigh. */
   get waiting(): { readonly rows: number; readonly chars: number } {
     return { rows: this.#queue.length - this.#first, chars: this.#waitingChars }
-  }
-
-  /** What changed since the last durable group, for the journal. */
-  get open(): readonly Slot[] {
-    return this.#open
   }
 
   /** Forgets what is too much; ends the life of every slot that was handed out. */
@@ -102,7 +100,10 @@ export class Rows {
   }
 
   write(slot: Slot, row: Row): void {
-    if (slot.row === slot.durable) this.#open.push(slot)
+    if (slot.group !== this.#nth) {
+      slot.group = this.#nth
+      this.#open.push(slot)
+    }
     if (slot.waiting) {
       this.#waitingChars -= weightOf(slot.row)
     } else {
@@ -115,43 +116,51 @@ export class Rows {
     this.#mark(slot)
   }
 
-  /** What was open is durable, by this journal entry. */
-  settle(entry: number): void {
-    for (const slot of this.#open) {
-      slot.durable = slot.row
-      if (slot.entry === 0) slot.entry = entry
-    }
+  /** Closes a group: what changed in it, as it is now, for the journal. */
+  seal(): { slot: Slot; row: Row }[] {
+    const sealed = this.#open.map((slot) => ({ slot, row: slot.row }))
     this.#open = []
+    this.#nth++
+    return sealed
   }
 
-  /** What was open is lost. */
-  forget(): void {
-    for (const slot of this.#open) {
-      this.#waitingChars += weightOf(slot.durable) - weightOf(slot.row)
-      slot.row = slot.durable
-      this.#mark(slot)
-    }
+  /** These slots' last changes are lost, with everything that is not durable. */
+  forget(lost: Batch): void {
+    for (const { slot } of lost) this.#revert(slot)
+    for (const slot of this.#open) this.#revert(slot)
     this.#open = []
-    // What began to wait in the lost group stands at the end of the queue.
+    this.#nth++
+    // What began to wait in a lost group stands at the end of the queue.
     while (this.#queue.length > this.#first && this.#queue.at(-1)!.entry === 0) this.#leave(this.#queue.pop()!)
   }
 
   /**
    * Brings up to `most` rows into the file, those that wait longest first, inside the transaction that the caller has
-   * open. Nothing may be open: what is not durable must not be filed.
+   * open. What has changed since and is not durable is left out.
    *
    * @returns how many rows it was, the first journal entry that is still needed then, and what to call when that
    *          transaction is through
    */
   file(most: number): { rows: number; entryNeeded: number; done(): void } {
-    const filings = this.#queue.slice(this.#first, this.#first + most)
+    const filings: Slot[] = []
+    const kept: Slot[] = []
+    let at = this.#first
+    for (; at < this.#queue.length && filings.length < most; at++) {
+      const slot = this.#queue[at]!
+      // Nothing behind it is durable.
+      if (slot.entry === 0) break
+      if (slot.row === slot.durable) filings.push(slot)
+      else kept.push(slot)
+    }
     this.filed.file(filings)
+    const needed = kept[0] ?? this.#queue[at]
     return {
       rows: filings.length,
-      entryNeeded: this.#queue[this.#first + filings.length]?.entry ?? Number.POSITIVE_INFINITY,
+      entryNeeded: needed === undefined || needed.entry === 0 ? Number.POSITIVE_INFINITY : needed.entry,
       done: () => {
         for (const slot of filings) this.#isFiled(slot)
-        this.#first += filings.length
+        this.#first = at - kept.length
+        for (const [i, slot] of kept.entries()) this.#queue[this.#first + i] = slot
         if (this.#first > this.#queue.length / 2) {
           this.#queue = this.#queue.slice(this.#first)
           this.#first = 0
@@ -225,6 +234,7 @@ export class Rows {
       partition,
       key: [key[0], key[1]] as const,
       commit: 0,
+      group: 0,
       filed: row,
       durable: row,
       row,
@@ -266,6 +276,12 @@ export class Rows {
     this.#mark(slot)
     this.#leave(slot)
     if (this.#isBeyond(slot.partition, slot.key[1])) slot.partition.lastFiled = slot.key[1]
+  }
+
+  #revert(slot: Slot) {
+    this.#waitingChars += weightOf(slot.durable) - weightOf(slot.row)
+    slot.row = slot.durable
+    this.#mark(slot)
   }
 
   #leave(slot: Slot) {

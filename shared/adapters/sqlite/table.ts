@@ -19,7 +19,7 @@ import {
 } from '../../ports/table.ts'
 import type { Clock } from '../../ports/world.ts'
 import { openFile, type StoreFile } from './file.ts'
-import { Journal } from './journal.ts'
+import { type Batch, Journal } from './journal.ts'
 import { LaggingIndexes, type Placement } from './lag.ts'
 import { layouts, type Row } from './layout.ts'
 import { absent, itemOf, keyOf, lookedAt, type Outcome, outcomeOf } from './ops.ts'
@@ -42,9 +42,9 @@ export interface SqliteTable extends Table {
    */
   expire(nowMs: number, rows: number): number
   /** With `lagIndexes`: index reads see everything up to now. */
-  catchUp(): void
+  catchUp(): Promise<void>
   /** Flushes, moves the WAL into the file and gives up its lock. */
-  close(): void
+  close(): Promise<void>
 }
 
 export interface TableOptions {
@@ -75,6 +75,8 @@ interface Group {
   readonly tokens: string[]
   readonly placements: Placement[]
   immediate: NodeJS.Immediate | null
+  /** Nobody is waited for any more: it goes as soon as the one before it is through. */
+  ready: boolean
   readonly durable: Promise<void>
   readonly resolve: () => void
   readonly reject: (cause: Unavailable) => void
@@ -87,6 +89,7 @@ interface Answer {
   readonly weight: number
 }
 
+const nothing = () => {}
 const commitsPerGroup = 500
 /** However busy it is, nobody waits longer for others to join. */
 const groupMsMax = 10
@@ -109,6 +112,8 @@ class GroupingTable implements SqliteTable {
   readonly #lag: LaggingIndexes | null
   readonly #answers = new Generations<Answer>(tokensMax, (answer) => answer.weight)
   #group: Group | null = null
+  /** On its way to the disk. */
+  #writing: Group | null = null
   #closed = false
   /** Counts commits, so that a key that stands twice in one is seen by a look at its slot. */
   #nth = 0
@@ -121,7 +126,7 @@ class GroupingTable implements SqliteTable {
     this.#rows = Object.fromEntries(this.#tables.map((rows) => [rows.layout.table, rows])) as {
       [name in TableName]: Rows
     }
-    this.#journal = new Journal(file, this.#tables, () => this.#closeGroup())
+    this.#journal = new Journal(file, this.#tables)
     this.#lag = options.lagIndexes ? new LaggingIndexes() : null
     for (const { layout, filed } of this.#tables) this.#lag?.load(layout, filed.placed())
   }
@@ -173,7 +178,8 @@ class GroupingTable implements SqliteTable {
   }
 
   async flush(): Promise<void> {
-    await this.#group?.durable
+    // Groups go one after the other: the open one is through when all are.
+    await (this.#group ?? this.#writing)?.durable
   }
 
   expire(nowMs: number, most: number): number {
@@ -195,17 +201,27 @@ class GroupingTable implements SqliteTable {
     })
   }
 
-  catchUp(): void {
-    this.#closeGroup()
+  async catchUp(): Promise<void> {
+    // Not in a later turn where nothing is on its way.
+    const settled = this.#settled()
+    if (settled !== null) await settled
     this.#lag?.catchUp()
   }
 
-  close(): void {
+  async close(): Promise<void> {
     if (this.#closed) return
-    this.#closeGroup()
     this.#closed = true
+    const settled = this.#settled()
+    if (settled !== null) await settled
     this.#journal.close()
     this.#file.close()
+  }
+
+  /** Closes what is open and waits for what is on its way; at once where nothing is. Never rejects: whoever committed is told. */
+  #settled(): Promise<void> | null {
+    this.#closeGroup()
+    const last = this.#group ?? this.#writing
+    return last === null ? null : last.durable.then(nothing, nothing)
   }
 
   /**
@@ -273,6 +289,7 @@ class GroupingTable implements SqliteTable {
         tokens: [],
         placements: [],
         immediate: null,
+        ready: false,
         durable,
         resolve,
         reject,
@@ -298,19 +315,46 @@ class GroupingTable implements SqliteTable {
   #closeGroup() {
     const group = this.#group
     if (group === null) return
-    this.#group = null
     if (group.immediate !== null) clearImmediate(group.immediate)
+    group.ready = true
+    if (this.#writing !== null) return
+    this.#group = null
+    this.#writing = group
+    const batches = this.#tables.map((rows) => rows.seal())
+    let appended: Promise<void> | null
     try {
-      this.#journal.append(group.commits)
+      appended = this.#journal.append(batches.flat(), group.commits)
     } catch (cause) {
-      for (const rows of this.#tables) rows.forget()
-      for (const token of group.tokens) this.#answers.delete(token)
-      group.reject(this.#unavailable(cause))
+      this.#lose(group, batches, cause)
       return
     }
+    if (appended === null) this.#through(group)
+    else
+      appended.then(
+        () => this.#through(group),
+        (cause: unknown) => this.#lose(group, batches, cause),
+      )
+  }
+
+  #through(group: Group) {
+    this.#writing = null
     this.#lag?.passed(group.commits, group.placements)
     group.resolve()
     this.#journal.relieve()
+    if (this.#group?.ready) this.#closeGroup()
+  }
+
+  /** What was committed since then was decided on what is lost: it is lost with it. */
+  #lose(group: Group, batches: readonly Batch[], cause: unknown) {
+    this.#writing = null
+    for (const [i, rows] of this.#tables.entries()) rows.forget(batches[i]!)
+    const lost = this.#group === null ? [group] : [group, this.#group]
+    if (this.#group?.immediate) clearImmediate(this.#group.immediate)
+    this.#group = null
+    for (const { tokens, reject } of lost) {
+      for (const token of tokens) this.#answers.delete(token)
+      reject(this.#unavailable(cause))
+    }
   }
 
   #reading<T>(read: () => T): T {
