@@ -1,7 +1,8 @@
 import { isLocal } from '../client/access.ts'
 import { type Client, path } from '../client/client.ts'
 import type { Session } from '../client/shapes.ts'
-import { claim, type Handed, type Target } from './claim.ts'
+import type { Handed, Target } from './claim.ts'
+import { openHearing, type Way } from './hearing.ts'
 import { persist, type Reachability, watchReachability } from './persist.ts'
 import { mainSessionOf, tellConnected } from './presence.ts'
 import { SteeringQueue } from './steering.ts'
@@ -9,7 +10,7 @@ import { type Claimed, type Fate, type Outcome, type Turn, workOn } from './turn
 
 /** What a worker tells whoever started it, as it happens. */
 export type WorkerEvent =
-  | { readonly kind: 'attached'; readonly target: Target }
+  | { readonly kind: 'attached'; readonly target: Target; readonly way: Way }
   | { readonly kind: 'away'; readonly why: string }
   | { readonly kind: 'back' }
   | { readonly kind: 'started'; readonly claimed: Claimed }
@@ -47,6 +48,10 @@ export interface AttachOptions {
    * Where it does not, a worker told to stop waits for its open claim: the message it might be answered with is handed out once.
    */
   readonly seesHangUp?: boolean
+  /** Default 60,000: how often it looks into the inbox though no bell rang, while it listens on a session's queue. */
+  readonly slowClaimMs?: number
+  /** Default 60,000: how long after a queue could not be heard it is tried again; then twice as long each time, up to half an hour. */
+  readonly queueRetryMs?: number
   readonly on?: (event: WorkerEvent) => void
 }
 
@@ -56,7 +61,7 @@ const onlyOne = 'it is worked on, but its answer goes nowhere: serve a session w
  * Serves a session or an agent: claims one turn after another, runs it and reports its end. Waits for a server that is away.
  *
  * Says `workerConnected: true` at the start and `false` at the end, so that Rouse knows whether anybody listens.
- * A session that was compacted is followed to the new one.
+ * A session that was compacted is followed to the new one. Where Rouse runs in the cloud, a session's bell is heard on its SQS queue.
  *
  * @returns after `signal`, or after one turn with `once`
  * @throws  ApiError when the target or the key does not hold (any more)
@@ -74,10 +79,19 @@ export async function attach(o: AttachOptions): Promise<void> {
 
   const sessions = await announce({ ...o, target, on, reachability })
   if (sessions === null) return
-  on({ kind: 'attached', target })
+  const hearing = openHearing({
+    ...o,
+    leaseSeconds,
+    reachability,
+    cut,
+    slowClaimMs: o.slowClaimMs ?? 60_000,
+    queueRetryMs: o.queueRetryMs ?? 60_000,
+    warn: (message) => on({ kind: 'warning', message }),
+  })
   try {
+    on({ kind: 'attached', target, way: await hearing.begin(target) })
     while (!o.signal.aborted) {
-      const handed = await claim({ ...o, target, leaseSeconds, reachability, cut })
+      const handed = await hearing.next(target)
       if (handed === null) continue
       if ('moved' in handed) {
         target = { session: handed.moved }
@@ -97,11 +111,14 @@ export async function attach(o: AttachOptions): Promise<void> {
       if (o.once) return
     }
   } finally {
-    await tellConnected({
-      client: o.client,
-      sessions: 'session' in target ? [target.session] : sessions,
-      connected: false,
-    })
+    await Promise.all([
+      hearing.close(),
+      tellConnected({
+        client: o.client,
+        sessions: 'session' in target ? [target.session] : sessions,
+        connected: false,
+      }),
+    ])
   }
 }
 

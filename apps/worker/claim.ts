@@ -7,20 +7,20 @@ import type { Claimed } from './turn.ts'
 /** Whom a worker serves: one session, or an agent with all its sessions. */
 export type Target = { readonly session: string } | { readonly agent: string }
 
-const waitSeconds = 20
-
 /**
  * Takes the next message, waiting for it and for a server that is away.
  *
+ * @param waitSeconds  0..20, how long the server holds the claim open; 0 only looks
  * @param signal  gives up once nothing is open
  * @param cut     gives up at once
- * @returns       null when nothing came; where to go on when the session was compacted
+ * @returns       null when nothing is there; where to go on when the session was compacted
  * @throws        ApiError when the target or the key does not hold (any more)
  */
 export async function claim(o: {
   readonly client: Client
   readonly target: Target
   readonly leaseSeconds: number
+  readonly waitSeconds: number
   readonly steer?: boolean
   readonly reachability: Reachability
   readonly signal: AbortSignal
@@ -31,7 +31,8 @@ export async function claim(o: {
     const answer = await persist({ call: () => claimOnce(o), reachability, signal })
     if (answer === null || !('job' in answer)) return answer
     await refuseJob(client, answer.job.id)
-    return null
+    // A message may wait behind it.
+    return await claim(o)
   } catch (error) {
     if (signal.aborted) return null
     if (!(error instanceof ApiError) || error.code !== 'session_archived' || 'agent' in target) throw error
@@ -51,11 +52,12 @@ export interface Handed {
 async function claimOnce(
   o: Parameters<typeof claim>[0],
 ): Promise<Handed | { readonly job: { readonly id: string } } | null> {
-  const { client, target } = o
+  const { client, target, leaseSeconds, waitSeconds } = o
   const steer = o.steer === true && !(await isBusy(client, target))
   const where = 'session' in target ? path`/v1/sessions/${target.session}` : path`/v1/agents/${target.agent}`
   return await client.call('POST', `${where}/claim`, {
-    body: { wait: waitSeconds, leaseSeconds: o.leaseSeconds, ...(steer ? { steer } : {}) },
+    // A server told to wait looks a second time at the end, also after no time.
+    body: { ...(waitSeconds > 0 ? { wait: waitSeconds } : {}), leaseSeconds, ...(steer ? { steer } : {}) },
     signal: o.cut,
     timeoutMs: (waitSeconds + 20) * 1000,
   })

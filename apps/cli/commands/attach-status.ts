@@ -10,7 +10,7 @@ export function tell(stderr: NodeJS.WritableStream, event: WorkerEvent): void {
 function lineOf(event: WorkerEvent): string {
   switch (event.kind) {
     case 'attached':
-      return `attached to ${'session' in event.target ? event.target.session : event.target.agent} · waits for messages, Ctrl-C stops`
+      return `attached to ${'session' in event.target ? event.target.session : event.target.agent} · ${wayOf(event)}, Ctrl-C stops`
     case 'away':
       return `${event.why} · tries again until it is back`
     case 'back':
@@ -25,6 +25,10 @@ function lineOf(event: WorkerEvent): string {
       return event.message
   }
 }
+
+/** A claim held open is how it has always been; an SQS queue is worth a word, since AWS is then in the path too. */
+const wayOf = ({ way }: Extract<WorkerEvent, { kind: 'attached' }>): string =>
+  way === 'queue' ? 'listens on its SQS queue' : 'waits for messages'
 
 function endOf({ fate, outcome }: Extract<WorkerEvent, { kind: 'ended' }>): string {
   switch (fate) {

@@ -39,7 +39,7 @@ The command finds ROUSE_URL, ROUSE_KEY, ROUSE_SESSION, ROUSE_TURN, ROUSE_MESSAGE
 ROUSE_MODE and, in a scheduled run, ROUSE_SCHEDULE and ROUSE_RUN in its environment, so that \`rouse\` inside it acts
 as that session. It acts with the key given here: attach with the agent's own (\`rouse agent key\`).
 Exit 0 with output is the answer, exit 0 without is "nothing to do", anything else failed.
-Ctrl-C lets the running turn end first (against a remote Rouse also the open claim, up to 20 s); Ctrl-C again stops
+Ctrl-C lets the running turn end first (against a remote Rouse also an open claim, up to 20 s); Ctrl-C again stops
 the command and ends its turn as failed.`
 
 async function serve(caller: Caller<AttachFlags>): Promise<void> {
