@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import about from '../../package.json' with { type: 'json' }
+import { adminCommands } from './commands/admin.ts'
 import { agentCommands } from './commands/agent.ts'
 import { attachCommand } from './commands/attach.ts'
 import { clockCommand } from './commands/clock.ts'
@@ -50,6 +51,7 @@ function rouse(shell: Shell): Command {
     .addHelpText('after', example)
   for (const add of [serveCommand, attachCommand, scheduleCommands, messageCommands]) add(shell, program)
   for (const add of [agentCommands, sessionCommands, personCommands, settingsCommand, clockCommand]) add(shell, program)
+  adminCommands(shell, program)
   return program
 }
 

@@ -43,6 +43,13 @@ export class FiledTable {
     )
   }
 
+  /** The last partition that begins with a letter and `#`; '' when there is none. */
+  lastPartition(letter: string): string {
+    const sql = `SELECT max(pk) FROM ${this.#layout.table} WHERE pk >= ? AND pk < ?`
+    const [last] = this.#statement(sql).get([letter, `${letter[0]}$`]) as [string | null]
+    return last ?? ''
+  }
+
   select(key: Key): Row | null {
     const found = this.#select.get(key as unknown as unknown[]) as Selected | undefined
     return found === undefined ? null : rowOf(found)

@@ -34,6 +34,8 @@ export class Rows {
   readonly filed: FiledTable
   readonly #partitions = new Partitions(rememberedCharsMax)
   readonly #nothing: Row
+  /** The last partition that the file may have, by letter. */
+  readonly #lastFiled = new Map<string, string>()
   /** Changed since the last group closed. */
   #open: Slot[] = []
   /** Counts groups, so that a slot is noted once in each. */
@@ -75,6 +77,7 @@ export class Rows {
     if (slot !== undefined) return slot
     checkKey(key)
     if (partition === undefined) {
+      if (this.#isBeyondAll(pk)) return this.#add(this.#partition(pk, ''), key, null)
       const { last, row } = this.filed.selectWithLast(key)
       return this.#add(this.#partition(pk, last), key, row)
     }
@@ -88,7 +91,8 @@ export class Rows {
   prefetch(keys: readonly Key[]): void {
     const unknown = keys.filter(([pk, sk]) => {
       const partition = this.#partitions.get(pk)
-      return partition === undefined || (partition.slot(sk) === undefined && !this.#isBeyond(partition, sk))
+      if (partition === undefined) return !this.#isBeyondAll(pk)
+      return partition.slot(sk) === undefined && !this.#isBeyond(partition, sk)
     })
     if (unknown.length < prefetchedMin) return
     for (const key of unknown) checkKey(key)
@@ -223,6 +227,17 @@ export class Rows {
     return partition
   }
 
+  /** Whether the file can have nothing in a partition: new ids sort behind the old ones of their letter, and need no look. */
+  #isBeyondAll(pk: string): boolean {
+    const letter = pk.slice(0, 2)
+    let last = this.#lastFiled.get(letter)
+    if (last === undefined) {
+      last = this.filed.lastPartition(letter)
+      this.#lastFiled.set(letter, last)
+    }
+    return compareText(pk, last) > 0
+  }
+
   #isBeyond(partition: Partition, sk: string): boolean {
     return compareText(sk, partition.lastFiled) > 0
   }
@@ -275,7 +290,9 @@ export class Rows {
     slot.filed = slot.row
     this.#mark(slot)
     this.#leave(slot)
-    if (this.#isBeyond(slot.partition, slot.key[1])) slot.partition.lastFiled = slot.key[1]
+    const [pk, sk] = slot.key
+    if (this.#isBeyond(slot.partition, sk)) slot.partition.lastFiled = sk
+    if (this.#isBeyondAll(pk)) this.#lastFiled.set(pk.slice(0, 2), pk)
   }
 
   #revert(slot: Slot) {
