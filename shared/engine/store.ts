@@ -1,3 +1,4 @@
+import type { Card } from '../domain/card.ts'
 import { bare, timePart } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { type Message, orderClass } from '../domain/message.ts'
@@ -32,6 +33,7 @@ export const keys = {
   cursor: (id: string): Key => [`S#${bare(id)}`, 'A'],
   definition: (id: string, gen: number): Key => [`S#${bare(id)}`, `D#${String(gen).padStart(6, '0')}`],
   run: (id: string, row: string): Key => [`S#${bare(id)}`, row],
+  card: (person: string, id: string): Key => [`E#${bare(person)}`, `C#${bare(id)}`],
 }
 
 /**
@@ -189,6 +191,13 @@ export const putHistory = (conv: string, message: Message, now: number): Op => (
   item: asItem(message),
   expect: 'any',
   ttl: ttlAfter(now),
+})
+
+export const putCard = (card: Card, expect: Version | 'absent' | 'any'): Op => ({
+  put: keys.card(card.person, card.id),
+  item: asItem(card),
+  expect,
+  ttl: ttlAfter(card.at),
 })
 
 export const putAgent = (agent: Agent, expect: Version | 'absent'): Op => ({
