@@ -3,7 +3,7 @@ import { scheduleFor } from '../engine/reach.ts'
 import { backfill, listRuns, preview, runNow, why } from '../engine/runs.ts'
 import { editSchedule, etagOf, pauseSchedule, resumeSchedule } from '../engine/schedule-edit.ts'
 import { listSchedules } from '../engine/schedule-list.ts'
-import { createSchedule, removeSchedule } from '../engine/schedules.ts'
+import { removeSchedule, requestSchedule } from '../engine/schedules.ts'
 import { cursorIn, idShape, list, rowShape } from './cursors.ts'
 import { accepted, created, noContent, ok, operation } from './operation.ts'
 import * as present from './present.ts'
@@ -21,9 +21,12 @@ export const scheduleOperations = [
     summary: 'Create a schedule: at its times the agent gets the prompt as a turn',
     tag,
     body: schemas.scheduleCreate,
-    statuses: [201],
+    statuses: [201, 202],
     creates: true,
-    run: async (call, { body }) => created(...shownWithEtag(await createSchedule(call, body))),
+    run: async (call, { body }) => {
+      const wanted = await requestSchedule(call, body)
+      return 'made' in wanted ? created(...shownWithEtag(wanted.made)) : accepted({ card: wanted.card })
+    },
   }),
   operation({
     name: 'listSchedules',

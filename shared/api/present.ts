@@ -1,4 +1,5 @@
 import type { Message } from '../domain/message.ts'
+import { onOneLine } from '../domain/names.ts'
 import type { Run } from '../domain/schedule.ts'
 import { type Head, stateOf } from '../domain/session.ts'
 import type { Loaded } from '../engine/load.ts'
@@ -50,10 +51,13 @@ export function schedule(loaded: Loaded) {
     next: nextTimes(loaded, 3).map((o) => shown(o, spec.tz)),
     inWords: inWords(spec),
     cronEquivalent: cronEquivalent(spec),
-    waitingFor: null,
+    waitingFor: c.held === null ? null : `waiting until you write in ${nameOfMaker(loaded)}`,
     counts: c.counts,
   }
 }
+
+const nameOfMaker = ({ definition, maker }: Loaded): string =>
+  onOneLine(maker?.title ?? maker?.session ?? definition.makerTitle ?? 'the conversation that made it')
 
 export function run(r: Run) {
   return {

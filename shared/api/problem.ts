@@ -24,12 +24,14 @@ const kinds: Readonly<Record<string, Kind>> = {
   unauthorized: { status: 401, title: 'No valid key' },
   person_only: { status: 403, title: 'Only a person may do this' },
   admin_only: { status: 403, title: 'Only an admin may do this' },
+  approval_needed: { status: 403, title: 'A person is asked first' },
   agent_sessions_off: { status: 403, title: 'Agents may not start or use sessions' },
   owner_only: { status: 403, title: 'Only the owner may do this' },
   hop_limit: { status: 403, title: 'The chain of agents is too long' },
   schedule_agent_not_allowed: { status: 403, title: 'Not an agent that this key can talk to' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
+  card_settled: { status: 409, title: 'The card does not take this action' },
   idempotency_in_flight: { status: 409, title: 'The first call with this key is still under way' },
   name_taken: { status: 409, title: 'The name is taken' },
   schedule_ended: { status: 409, title: 'The schedule has ended' },
@@ -52,7 +54,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 }
 
 export function problemOf(error: unknown): Problem {
-  if (error instanceof Refused) return problem(error.code, error.detail, error.errors)
+  if (error instanceof Refused) return { ...problem(error.code, error.detail, error.errors), ...error.more }
   if (error instanceof Unavailable)
     return problem('unavailable', 'the store cannot be reached now; nothing is lost, try again in a moment')
   return problem('internal', 'something went wrong on our side; the log of the node says what')

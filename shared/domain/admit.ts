@@ -11,6 +11,8 @@ export interface Seat {
   readonly disconnected: boolean
   /** The setting `agentSessions`. */
   readonly agentSessions: boolean
+  /** It goes to another session, and the conversation that made it has sent its 30 since the person's last word. */
+  readonly promptsSpent: boolean
 }
 
 export interface Wake {
@@ -46,6 +48,8 @@ const gates: readonly Gate[] = [
   { reason: 'agent_left', outcome: 'skipped', ends: false, closed: (s) => s.left },
   // Decision 24: only a worker that said so is away; one that never attached queues.
   { reason: 'agent_not_connected', outcome: 'missed', ends: false, closed: (s) => s.disconnected },
+  // S0-26: not a no; it waits for the person's word.
+  { reason: 'prompts_spent', outcome: 'held', ends: false, closed: (s) => s.promptsSpent },
 ]
 
 /** The first closed gate, or null: the wake may go out. */

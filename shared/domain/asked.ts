@@ -30,7 +30,8 @@ export function decideAsked(o: Asked): { readonly cursor: Cursor; readonly row: 
     row: `R#${timePart(o.nominal)}#${o.mark}`,
     outcome: 'fired',
   })
-  const closed = admit(o.seat, { makerAgent: o.definition.makerAgent })
+  // Whoever asks, knows: a person's word needs no other, and a second try of a run that went out is no new prompt.
+  const closed = admit({ ...o.seat, promptsSpent: false }, { makerAgent: o.definition.makerAgent })
   const skip = closed === null ? overlapOf(o.cursor, o.definition, o.trigger).skip : null
   const kept: Run =
     closed !== null

@@ -47,6 +47,11 @@ export interface Card {
   readonly createdAt: number
   /** When it was last brought up: the feed's order. */
   readonly at: number
+  /**
+   * A ULID of `at` that sorts cards brought up within one millisecond as they came, which is every card where the clock stands
+   * still. Absent where the writer keeps no such order.
+   */
+  readonly order?: string
   readonly settledAt: number | null
 }
 
@@ -57,7 +62,7 @@ export function actionsOf(card: Card): CardAction[] {
     case 'approval':
       return ['allow', 'deny']
     case 'incident':
-      return ['run-now', 'dismiss']
+      return card.schedule === null ? ['dismiss'] : ['run-now', 'dismiss']
     default:
       return card.autoSendOn === null ? ['dismiss'] : ['stop', 'dismiss']
   }

@@ -2,7 +2,7 @@ import { type Instant, jitterOf, type Recurrence } from '../time/index.ts'
 import { admit, type Closed, type Seat } from './admit.ts'
 import { derivedUlid, timePart } from './ids.ts'
 import { limits } from './limits.ts'
-import type { Counts, Cursor, Definition, OpenRun, Outcome, Run, Trigger } from './schedule.ts'
+import type { Counts, Cursor, Definition, HeldRun, OpenRun, Outcome, Run, Trigger } from './schedule.ts'
 
 /** What a look at a schedule came to. */
 export type DueDecision =
@@ -36,10 +36,12 @@ export interface Look {
  */
 export function decideDue(look: Look): DueDecision {
   const { cursor, definition, recurrence, now } = look
-  if (cursor.status !== 'active' || cursor.nextAt === null) return { kind: 'wait', armAt: null }
+  if (cursor.status !== 'active') return { kind: 'wait', armAt: null }
+  if (cursor.nextAt === null) return cursor.held === null ? { kind: 'wait', armAt: null } : lookLater(cursor, null, now)
   const first = cursor.nextAt
   const dueAt = dueAtOf(definition, recurrence, first)
   if (dueAt > now) {
+    if (cursor.held !== null) return lookLater(cursor, dueAt, now)
     // Zone data may have moved it since it was armed: left as it is, it would be found due again and again.
     if (dueAt !== cursor.dueAt)
       return { kind: 'advance', cursor: { ...cursor, dueAt }, rows: [], put: null, cancel: [] }
@@ -55,7 +57,10 @@ export function decideDue(look: Look): DueDecision {
 
   const lateMs = now - dueAtOf(definition, recurrence, latest)
   const late = lateMs > limits.lateMs
-  const closed = admit(look.seat, { makerAgent: definition.makerAgent })
+  const gate = admit(look.seat, { makerAgent: definition.makerAgent })
+  // A held run is decided as one that goes out, up to the point where it would.
+  const hold = gate?.outcome === 'held' ? gate : null
+  const closed = hold === null ? gate : null
   const made = { ...nothingMade, covered: latest, next: nextFrom(definition, recurrence, latest) }
 
   if (closed === null && !madeUp(definition, late, lateMs)) {
@@ -69,13 +74,24 @@ export function decideDue(look: Look): DueDecision {
     // The latest is on time and goes out as usual; only what lies before it was missed.
     const before = recurrence.last(first - 1, latest - 1)?.at ?? first
     const gap = stretchRow(look, { first, latest: before, due: due - 1, outcome: 'missed', reason: 'misfire' })
-    return fire(look, { ...made, rows: [gap] }, slotRow(look, { first: latest, latest, due: 1, late: false }))
+    return fire(look, { ...made, rows: [gap] }, slotRow(look, { first: latest, latest, due: 1, late: false }), hold)
   }
   const row = slotRow(look, { first, latest, due, late })
   if (closed !== null)
     return settle(look, { ...made, rows: [closedRow(row, closed)], ends: closed.ends ? closed.reason : null })
-  return fire(look, made, row)
+  return fire(look, made, row, hold)
 }
+
+/** What is held is looked at again each minute, whatever else is due (S0-30). */
+function lookLater(cursor: Cursor, slotAt: Instant | null, now: Instant): DueDecision {
+  const held = cursor.held!
+  const next = held.lookAt > now ? held : { ...held, lookAt: now + limits.heldLookMs }
+  const dueAt = slotAt === null ? next.lookAt : Math.min(slotAt, next.lookAt)
+  if (next === held && dueAt === cursor.dueAt) return { kind: 'wait', armAt: dueAt }
+  return { kind: 'advance', cursor: { ...cursor, held: next, dueAt }, rows: [], put: null, cancel: [] }
+}
+
+const heldRun = (row: Run, now: Instant): HeldRun => ({ row: row.row, gen: row.gen, lookAt: now + limits.heldLookMs })
 
 /** When a slot is to be looked at: its nominal time and its jitter (decision 19). */
 export function dueAtOf(definition: Definition, recurrence: Recurrence, nominal: Instant): Instant {
@@ -92,8 +108,19 @@ export function nextFrom(definition: Definition, recurrence: Recurrence, after: 
 
 /** The cursor with this next time: armed, or done when none is left. */
 export function armed(cursor: Cursor, definition: Definition, recurrence: Recurrence, next: Instant | null): Cursor {
-  if (next === null) return { ...cursor, status: 'done', reason: null, nextAt: null, dueAt: null }
-  return { ...cursor, status: 'active', reason: null, nextAt: next, dueAt: dueAtOf(definition, recurrence, next) }
+  if (next === null)
+    // Its last run may wait for a word: it is over when that has gone out.
+    return cursor.held === null
+      ? { ...cursor, status: 'done', reason: null, nextAt: null, dueAt: null }
+      : { ...cursor, status: 'active', reason: null, nextAt: null, dueAt: cursor.held.lookAt }
+  const dueAt = dueAtOf(definition, recurrence, next)
+  return {
+    ...cursor,
+    status: 'active',
+    reason: null,
+    nextAt: next,
+    dueAt: cursor.held === null ? dueAt : Math.min(dueAt, cursor.held.lookAt),
+  }
 }
 
 /** Neither paused, done nor ended schedules have a next time. */
@@ -116,13 +143,15 @@ interface Made {
 const nothingMade: Made = { rows: [], next: null, covered: null, ends: null }
 
 /** Puts the row's message, unless what is open of this schedule forbids it. */
-function fire(look: Look, made: Made, row: Run): Advance {
+function fire(look: Look, made: Made, row: Run, hold: Closed | null): Advance {
   const overlap = overlapOf(look.cursor, look.definition, row.trigger)
   if (overlap.skip !== null)
     return settle(look, {
       ...made,
       rows: [...made.rows, { ...row, outcome: 'skipped', reason: overlap.skip, ...unsent }],
     })
+  if (hold !== null)
+    return settle(look, { ...made, rows: [...made.rows, { ...row, outcome: 'held', reason: hold.reason, ...unsent }] })
   return { ...settle(look, { ...made, rows: [...made.rows, row] }), put: row, cancel: overlap.cancel }
 }
 
@@ -139,6 +168,7 @@ export function overlapOf(
   trigger: Trigger,
 ): { readonly skip: string | null; readonly cancel: readonly OpenRun[] } {
   const none = { skip: null, cancel: [] }
+  if (cursor.held !== null) return { skip: 'previous_held', cancel: [] }
   if (cursor.open.some((run) => run.turn === null)) return { skip: 'previous_waiting', cancel: [] }
   const running = cursor.open
   if (running.length === 0 || trigger === 'manual' || trigger === 'retry') return none
@@ -161,13 +191,15 @@ function settle(look: Look, made: Made): Advance {
   let after = cursor
   for (const row of made.rows) after = counted(after, row)
   const fired = made.rows.some((row) => row.outcome === 'fired')
+  const held = made.rows.find((row) => row.outcome === 'held')
   const fires = cursor.fires + (fired ? 1 : 0)
   after = { ...after, fires, covered: made.covered }
+  if (held !== undefined) after = { ...after, held: heldRun(held, look.now) }
   const stop = stopOf(definition, made, after)
   if (stop === null)
     return {
       kind: 'advance',
-      cursor: armed(after, definition, recurrence, made.next!),
+      cursor: armed(after, definition, recurrence, made.next),
       rows: made.rows,
       put: null,
       cancel: [],
@@ -190,7 +222,7 @@ function stopOf(
   after: Cursor,
 ): { readonly status: 'ended' | 'done' | 'paused'; readonly reason: string | null } | null {
   if (made.ends !== null) return { status: 'ended', reason: made.ends }
-  if (made.next === null || (definition.maxRuns !== null && after.fires >= definition.maxRuns))
+  if ((made.next === null && after.held === null) || (definition.maxRuns !== null && after.fires >= definition.maxRuns))
     return { status: 'done', reason: null }
   return isWornOut(definition, after.failures) ? { status: 'paused', reason: 'failures' } : null
 }

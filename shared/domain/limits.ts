@@ -16,6 +16,12 @@ export const limits = {
   schedulesMadeForOthers: 20,
   /** Decision 26: how far a chain of agents reaches. */
   hopsMax: 2,
+  /** S0-24, decision 36: prompts of a conversation to other sessions since the person's last word in it. */
+  promptsToOthersMax: 30,
+  /** S0-30. */
+  heldLookMs: 60_000,
+  /** So many failures in a row are told, once. */
+  failuresTold: 3,
   /** Decision 21. */
   backfillRunsMax: 100,
   /** An agent target with overlap `allow` whose worker is away must not pile up sessions without end. */
@@ -51,5 +57,21 @@ export const limits = {
   /** A crashed call's idempotency key is taken over after this; ids derived from the key keep the second try from doubling anything. */
   idempotencyInFlightMs: 60_000,
   sharedWithMax: 100,
+  /** A key's last use is written no more often: a call must not cost a write. */
+  keyUseMs: 3_600_000,
+  /** How long a rotated key may hold on, and how long it does unless said: time to bring the new one to where the old one is used. */
+  keyGraceSecondsMax: 86_400,
+  keyGraceSecondsDefault: 3_600,
+  /** Decision 37. */
+  auditMs: 365 * 86_400_000,
+  secretBytesMax: 4_096,
   autoApproveMax: 200,
+  cardTitleCharsMax: 200,
+  cardBodyCharsMax: 10_000,
+  /** What a list of the feed reads at most, of cards that can come up again and of others each: older ones are found by id only. */
+  feedCardsMax: 5_000,
+  /** How long a list of the feed can be paged on through while cards move: the marks that they leave are kept so long. */
+  feedMarksMs: 86_400_000,
+  /** Titles in the summary of a group; the rest is counted. */
+  groupSummaryCardsMax: 100,
 } as const

@@ -7,12 +7,20 @@ export class Refused extends Error {
   readonly code: string
   readonly detail: string
   readonly errors: readonly FieldError[]
-  constructor(code: string, detail: string, errors: readonly FieldError[] = []) {
+  /** Further members of the problem, such as the card that asks a person. */
+  readonly more: Readonly<Record<string, string>>
+  constructor(
+    code: string,
+    detail: string,
+    errors: readonly FieldError[] = [],
+    more: Readonly<Record<string, string>> = {},
+  ) {
     super(`${code}: ${detail}`)
     this.name = 'Refused'
     this.code = code
     this.detail = detail
     this.errors = errors
+    this.more = more
   }
 }
 

@@ -74,6 +74,10 @@ export interface Cursor {
   readonly dueAt: number | null
   /** Prompts that wait or run, oldest first. */
   readonly open: readonly OpenRun[]
+  /** A run that waits for the person's word (decision 20); no other of the schedule goes before it. */
+  readonly held: HeldRun | null
+  /** An incident card of it is open, to be closed by the next good run. */
+  readonly incident: boolean
   /** Overlap is not `allow`: a fresh session's prompt waits while another run of the schedule has the turn. */
   readonly serial: boolean
   /** Counts toward maxRuns. */
@@ -105,6 +109,14 @@ export interface OpenRun {
   readonly session: string
   /** Null while the message waits. */
   readonly turn: string | null
+}
+
+/** A row of the ledger without a message yet. */
+export interface HeldRun {
+  readonly row: string
+  readonly gen: number
+  /** When it is looked at again though nobody said a word, epoch ms. */
+  readonly lookAt: number
 }
 
 export type Trigger = 'slot' | 'catch_up' | 'manual' | 'backfill' | 'retry'

@@ -39,6 +39,10 @@ export interface Head {
   readonly left: boolean
   /** A schedule fired here: the badge of S0-50. */
   readonly scheduledFired: boolean
+  /** Prompts it sent to other sessions since the person's last word here; absent in heads of older stores: none. */
+  readonly sends?: number
+  /** In `ask` and `plan`: prompts to others that a person has allowed and that are not sent yet. */
+  readonly grants?: number
   /** Set when a schedule's run made this session for itself: archived when its turn ends. */
   readonly fresh: RunRef | null
   readonly turn: RunningTurn | null
@@ -81,6 +85,8 @@ export interface Links {
 export const noLinks: Links = { fires: [], made: [] }
 
 export type SessionState = 'idle' | 'running' | 'paused' | 'compacting' | 'archived'
+
+export const promptsSent = (head: Head | null): number => head?.sends ?? 0
 
 export const isGone = (head: Head): boolean => head.archivedAt !== null || head.deletedAt !== null
 

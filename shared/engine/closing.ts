@@ -7,9 +7,10 @@ import type { World } from '../ports/world.ts'
 import { retrying } from './call.ts'
 import { hint } from './fire.ts'
 import { dropWaiting } from './inbox.ts'
+import { tellRows } from './incidents.ts'
 import { loadSchedules } from './load.ts'
 import { look } from './look.ts'
-import { putCursor, putRun, readCursor } from './rows.ts'
+import { patchRun, putCursor, putRun, readCursor } from './rows.ts'
 import { commit, expireDefinition, keys, putHead, putHistory, putLinks, read } from './store.ts'
 
 export type EndReason =
@@ -33,12 +34,18 @@ export async function endSchedule(world: World, id: string, reason: EndReason, n
     const { item } = cursor
     const over = item.status === 'ended'
     const deleted = reason === 'deleted' || item.deleted
-    if (over && item.deleted === deleted && !item.open.some((run) => run.turn === null)) return []
+    if (over && item.deleted === deleted && item.held === null && !item.open.some((run) => run.turn === null)) return []
     const dropped = await dropWaiting(world, item, reason, now)
     const covered = cover({ ...loaded, cursor: dropped.cursor, now }, reason, reason === 'agent_deleted')
+    const told = await tellRows(world, loaded, covered.cursor, covered.rows, now)
+    const held: Op[] =
+      item.held === null
+        ? []
+        : [patchRun({ schedule: id, row: item.held.row }, { outcome: 'skipped', reason, endedAt: now })]
     const next: Cursor = {
-      ...disarmed(covered.cursor, 'ended', over ? item.reason : reason),
+      ...disarmed(told.cursor, 'ended', over ? item.reason : reason),
       backfill: [],
+      held: null,
       deleted,
     }
     await commit(world, [
@@ -46,6 +53,8 @@ export async function endSchedule(world: World, id: string, reason: EndReason, n
       expireDefinition(loaded.definition, now),
       ...dropped.ops,
       ...covered.rows.map((row) => putRun(row, now)),
+      ...held,
+      ...told.ops,
     ])
     return dropped.emptied
   })

@@ -10,7 +10,8 @@ import type { Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { closeConversation } from './closing.ts'
 import { placed, ring, withSession } from './fire.ts'
-import { type Loaded, loadSchedules, openIds } from './load.ts'
+import { tellEnd } from './incidents.ts'
+import { type Loaded, loadSchedules, openIds, runIdOf } from './load.ts'
 import { patchRun, putCursor, putRun } from './rows.ts'
 import {
   asItem,
@@ -55,7 +56,7 @@ export async function finish(
 ): Promise<void> {
   const row = await read<TurnRow>(world, keys.turn(turn.id))
   const schedules = await schedulesOf(world, turn)
-  const { ops: followOps, put } = endRuns(world, schedules, turn, ending, now)
+  const { ops: followOps, put } = await endRuns(world, head.item, schedules, turn, ending, now)
   const answer = answerOf(world, turn, ending, now)
   const over = head.item.fresh !== null && head.item.archivedAt === null
   const closing = head.item.closing || (over && (await hasMore(world, head.item.conv)))
@@ -116,13 +117,14 @@ async function schedulesOf(world: World, turn: RunningTurn): Promise<Worked[]> {
   })
 }
 
-function endRuns(
+async function endRuns(
   world: World,
+  head: Head,
   worked: readonly Worked[],
   turn: RunningTurn,
   ending: Ending,
   now: number,
-): { readonly ops: Op[]; readonly put: { loaded: Loaded; run: Run }[] } {
+): Promise<{ readonly ops: Op[]; readonly put: { loaded: Loaded; run: Run }[] }> {
   const ops: Op[] = []
   const put: { loaded: Loaded; run: Run }[] = []
   for (const { loaded, rows } of worked) {
@@ -168,10 +170,20 @@ function endRuns(
       if (ended.retry && !cursor.deleted && cursor.status !== 'ended') follow('retry', timeOf(row.slice(2, 12)))
     }
     cursor = nextBackfill(cursor, follow, () => cursor)
-    ops.push(putCursor(world, cursor, loaded.cursor.version, now))
+    const told = await tellEnd(
+      world,
+      loaded,
+      cursor,
+      { result: ending.result, run: runIdOf(cursor.id, rows.at(-1)!), gone: goneOf(head) },
+      now,
+    )
+    ops.push(putCursor(world, told.cursor, loaded.cursor.version, now), ...told.ops)
   }
   return { ops, put }
 }
+
+const goneOf = (head: Head) =>
+  head.deletedAt !== null ? 'session_deleted' : head.archivedAt !== null ? 'session_archived' : null
 
 /**
  * Decision 21: one at a time. The next goes when nothing of the schedule waits or runs any more; one that a gate stops says so in

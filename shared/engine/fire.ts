@@ -41,6 +41,8 @@ export function placed(loaded: Loaded, run: Run): Placed {
     checks: false,
     left: false,
     scheduledFired: true,
+    sends: 0,
+    grants: 0,
     fresh: { schedule: run.schedule, row: run.row },
     turn: null,
     createdAt: run.at,

@@ -1,9 +1,10 @@
 import type { Seat } from '../domain/admit.ts'
 import { derivedUlid, timeOf } from '../domain/ids.ts'
+import { limits } from '../domain/limits.ts'
 import { type Message, scheduleText } from '../domain/message.ts'
 import type { Origin } from '../domain/provenance.ts'
 import type { Cursor, Definition, OpenRun, Run } from '../domain/schedule.ts'
-import type { Head } from '../domain/session.ts'
+import { type Head, promptsSent } from '../domain/session.ts'
 import { Defect, type Key, type Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import type { Recurrence } from '../time/index.ts'
@@ -100,6 +101,10 @@ function learnt(definitions: Definitions, cursor: Cursor, stored: Stored<Definit
   return definitions.add(stored.item)
 }
 
+/** S0-22, S0-31: a prompt of one conversation to another session counts; one to itself does not. */
+export const goesToOthers = (schedule: Pick<Cursor, 'makerConv' | 'conv'>): boolean =>
+  schedule.makerConv !== null && schedule.makerConv !== schedule.conv
+
 export function seatOf(o: {
   readonly cursor: Cursor
   readonly agent: Agent | null
@@ -116,6 +121,7 @@ export function seatOf(o: {
     left: o.head?.left ?? false,
     disconnected: o.cursor.conv === null && o.agent?.workerConnected === false,
     agentSessions: o.settings.agentSessions,
+    promptsSpent: goesToOthers(o.cursor) && promptsSent(o.maker) >= limits.promptsToOthersMax,
   }
 }
 
@@ -156,8 +162,15 @@ export function messageOf(o: {
   }
 }
 
+/** The id of a row of the ledger. */
+export const runIdOf = (schedule: string, row: string): string =>
+  `run_${derivedUlid(timeOf(row.slice(2, 12)), `${schedule}|${row}`)}`
+
 /** Ids of an open run's row and message, which the cursor need not repeat. */
-export function openIds(schedule: string, open: OpenRun): { readonly id: string; readonly message: string } {
+export function openIds(
+  schedule: string,
+  open: Pick<OpenRun, 'row'>,
+): { readonly id: string; readonly message: string } {
   const nominal = timeOf(open.row.slice(2, 12))
   const ulid = derivedUlid(nominal, `${schedule}|${open.row}`)
   return { id: `run_${ulid}`, message: `msg_${ulid}` }

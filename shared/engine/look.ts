@@ -4,8 +4,11 @@ import { type Op, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { Contended, retrying } from './call.ts'
 import { cancellations, flagged, type Placed, placed, ring, ringCancelled, withSession } from './fire.ts'
+import { settleHeld } from './held.ts'
 import { dropWaiting } from './inbox.ts'
-import { type Loaded, loadSchedules } from './load.ts'
+import { isTold, tellRows } from './incidents.ts'
+import { goesToOthers, type Loaded, loadSchedules } from './load.ts'
+import { countPrompt } from './prompts.ts'
 import { putCursor, putRun } from './rows.ts'
 import { commit, putHead } from './store.ts'
 
@@ -76,9 +79,12 @@ interface Plan {
 
 /** @returns null when nothing is due, or when others' items are touched: a turn to cancel, messages to drop */
 function planOf(world: World, loaded: Loaded, now: number): Plan | null {
-  if (loaded.cursor.item.deleted) return null
+  if (loaded.cursor.item.deleted || loaded.cursor.item.held !== null) return null
   const decision = decided(loaded, now)
   if (decision.kind === 'wait' || decision.cancel.length > 0 || decision.cursor.status === 'ended') return null
+  // A prompt to others is counted where it comes from, one that could not be is told to a person.
+  if (decision.put !== null && goesToOthers(decision.cursor)) return null
+  if (decision.rows.some(isTold)) return null
   const put = decision.put === null ? null : placed(loaded, decision.put)
   const cursor = put === null ? decision.cursor : withSession(decision.cursor, put.run)
   return { loaded, cursor, put: put?.run ?? null, ops: opsOf(world, loaded, cursor, decision, put, now) }
@@ -154,6 +160,9 @@ async function lookAt(world: World, read: Loaded, now: number): Promise<void> {
     if (!fresh) loaded = (await loadSchedules(world, [id]))[0] ?? null
     fresh = false
     if (loaded === null || loaded.cursor.item.deleted) return
+    if (loaded.cursor.item.held !== null && (await settleHeld(world, loaded, now)))
+      loaded = (await loadSchedules(world, [id]))[0] ?? null
+    if (loaded === null) return
     const decision = decided(loaded, now)
     if (decision.kind === 'advance') return await advance(world, loaded, decision, now)
     // Early, or delivered again: the hint is set anew, and nothing is written.
@@ -171,9 +180,12 @@ async function advance(world: World, loaded: Loaded, decision: Advance, now: num
   const moved = dropped?.cursor ?? decision.cursor
   const cursor = put === null ? moved : withSession(moved, put.run)
   const cancelled = await cancellations(world, loaded, decision.cancel)
+  const told = await tellRows(world, loaded, cursor, decision.rows, now)
   await arm(world, cursor)
   await commit(world, [
-    ...opsOf(world, loaded, cursor, decision, put, now),
+    ...opsOf(world, loaded, told.cursor, decision, put, now),
+    ...told.ops,
+    ...(put !== null && goesToOthers(cursor) ? [countPrompt(loaded.maker!)] : []),
     ...(dropped?.ops ?? []),
     ...cancelled.map((head) => putHead(world, flagged(head.item), head.version, now)),
   ])

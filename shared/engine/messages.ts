@@ -7,6 +7,7 @@ import type { Stored } from '../ports/table.ts'
 import { type Call, retrying } from './call.ts'
 import { hint } from './fire.ts'
 import { loadFront } from './inbox.ts'
+import { nameOfConversation, promptOp } from './prompts.ts'
 import {
   actingIn,
   assertAgentSessions,
@@ -16,7 +17,8 @@ import {
   reachableSession,
   sessionFor,
 } from './reach.ts'
-import { commit, headUnchanged, keys, putWaiting, readAll } from './store.ts'
+import { releaseHeld } from './release.ts'
+import { commit, headUnchanged, keys, putHead, putWaiting, readAll } from './store.ts'
 
 /** Puts a message: a person's own word, or a prompt from one agent to another, which says that it is one. */
 export async function sendMessage(call: Call, id: string, text: string): Promise<Message> {
@@ -49,6 +51,7 @@ export async function sendMessage(call: Call, id: string, text: string): Promise
     at: timeOf(bare(messageId)),
   }
   const { conv } = found.head.item
+  let resets = false
   await retrying(async () => {
     const [head, waiting, taken] = await readAll<unknown>(world, [
       keys.head(conv),
@@ -58,12 +61,28 @@ export async function sendMessage(call: Call, id: string, text: string): Promise
     if (call.repeatable && (waiting !== null || taken !== null)) return
     const open = head as Stored<Head> | null
     if (open === null || isGone(open.item)) throw new Refused('session_archived', `session ${id} is archived`)
-    await commit(world, [putWaiting(conv, message), headUnchanged(open)])
+    // The person's word: what this conversation may send to others is counted anew (S0-28).
+    resets = kind === 'user' && ((open.item.sends ?? 0) > 0 || (open.item.grants ?? 0) > 0)
+    const heard = resets
+      ? putHead(world, { ...open.item, sends: 0, grants: 0 }, open.version, call.now)
+      : headUnchanged(open)
+    const from = kind === 'agent' && toOther ? await actingIn(call) : null
+    const counted =
+      from === null
+        ? []
+        : [
+            await promptOp(call, from, {
+              title: `A prompt from ${nameOfConversation(from.head)} to ${nameOfConversation(open.item)}`,
+              body: text,
+            }),
+          ]
+    await commit(world, [putWaiting(conv, message), heard, ...counted])
   })
   const { session, agent } = found.head.item
   await hint(world, () =>
     world.bell.ring(session, { kind: 'message', session, agent, id: message.id, message: () => message }),
   )
+  if (resets) await releaseHeld(world, conv, call.now)
   return message
 }
 

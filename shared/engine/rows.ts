@@ -29,6 +29,8 @@ interface StoredCursor {
   readonly o?: readonly (readonly [string, number, number, string, string | 0])[]
   readonly k?: readonly [number, number, number, number, number]
   readonly b?: readonly number[]
+  readonly h?: readonly [string, number, number]
+  readonly i?: true
   readonly gone?: true
 }
 
@@ -54,6 +56,8 @@ export function encodeCursor(cursor: Cursor): Item {
   if (cursor.open.length > 0)
     item.o = cursor.open.map((run) => [run.row, run.gen, run.at, run.session, run.turn ?? 0] as const)
   if (counts !== noCounts) item.k = [counts.fired, counts.skipped, counts.missed, counts.ok, counts.failed]
+  if (cursor.held !== null) item.h = [cursor.held.row, cursor.held.gen, cursor.held.lookAt]
+  if (cursor.incident) item.i = true
   if (cursor.backfill.length > 0) item.b = cursor.backfill
   if (cursor.deleted) item.gone = true
   return item as unknown as Item
@@ -81,6 +85,8 @@ function decodeCursor(stored: Stored): Stored<Cursor> {
       open: (item.o ?? []).map(
         ([row, gen, at, session, turn]): OpenRun => ({ row, gen, at, session, turn: turn === 0 ? null : turn }),
       ),
+      held: item.h === undefined ? null : { row: item.h[0], gen: item.h[1], lookAt: item.h[2] },
+      incident: item.i === true,
       serial: item.p !== true,
       fires: item.f ?? 0,
       failures: item.x ?? 0,

@@ -14,6 +14,7 @@ import {
 } from '../domain/define.ts'
 import { armed, countFrom, cover, disarmed, nextFrom } from '../domain/due.ts'
 import { limits } from '../domain/limits.ts'
+import { onOneLine } from '../domain/names.ts'
 import { type Reach, reachOf } from '../domain/provenance.ts'
 import { Refused } from '../domain/refused.ts'
 import type { Cursor, Definition } from '../domain/schedule.ts'
@@ -25,6 +26,7 @@ import { dropWaiting } from './inbox.ts'
 import { linkOps, type Place, placeOf } from './links.ts'
 import { type Loaded, loadSchedules } from './load.ts'
 import { look } from './look.ts'
+import { promptOp } from './prompts.ts'
 import { actingIn, assertAgentSessions, scheduleFor } from './reach.ts'
 import { putCursor, putRun } from './rows.ts'
 import { channelOf, type ScheduleInput, type Target, targetOf, unchangedHeads } from './schedules.ts'
@@ -58,6 +60,7 @@ export async function editSchedule(
         `schedule ${id} has changed since ${ifMatch}: it is ${etagOf(before)} now. Read it again`,
       )
     const { target, reach } = await retargeted(call, before, patch)
+    const counted = await countedEdit(call, before, patch, target)
     const definition = { ...(await redefined(call, old, patch, target)), reach }
     const moved = old.conv !== definition.conv || old.agent !== definition.agent
     // What waits was put for the old conversation, and leaves it from there.
@@ -86,6 +89,7 @@ export async function editSchedule(
       ...(moved || revived ? await linkOps(world, id, placesOf(definition, moved)) : []),
       ...(moved || revived ? unchangedHeads(target.head) : []),
       ...(covered?.rows ?? []).map((row) => putRun(row, now)),
+      ...counted,
     ])
     return { loaded: (await loadSchedules(world, [id]))[0]!, emptied: dropped.emptied }
   })
@@ -135,6 +139,20 @@ async function retargeted(
   // S0-45: an agent that rewrites a schedule reaches no further with it than with one of its own.
   const own = reachOf(acting.reach, acting.head.conv !== target.head?.item.conv)
   return { target, reach: { hops: Math.max(reach.hops, own.hops), depth: Math.max(reach.depth, own.depth) } }
+}
+
+/** A prompt that an agent rewrites, or moves, toward another session is one more prompt to it. */
+async function countedEdit(call: Call, loaded: Loaded, patch: SchedulePatch, target: Target): Promise<Op[]> {
+  const acting = await actingIn(call)
+  if (acting === null || acting.head.conv === target.head?.item.conv) return []
+  if (patch.prompt == null && patch.session == null && patch.agent == null) return []
+  const name = onOneLine(patch.name ?? loaded.definition.name)
+  return [
+    await promptOp(call, acting, {
+      title: `"${name}", a schedule for another session, is to be changed`,
+      body: patch.prompt ?? loaded.definition.prompt ?? '',
+    }),
+  ]
 }
 
 async function redefined(call: Call, old: Definition, patch: SchedulePatch, target: Target): Promise<Definition> {

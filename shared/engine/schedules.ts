@@ -1,4 +1,5 @@
 import type { Seat } from '../domain/admit.ts'
+import type { Card } from '../domain/card.ts'
 import {
   bodyFault,
   durationMs,
@@ -12,19 +13,22 @@ import {
 } from '../domain/define.ts'
 import { armed, nextFrom } from '../domain/due.ts'
 import { limits } from '../domain/limits.ts'
+import { onOneLine } from '../domain/names.ts'
 import { type Reach, reachOf } from '../domain/provenance.ts'
 import { notFound, Refused } from '../domain/refused.ts'
 import { type Cursor, type Definition, type Misfire, noCounts, type Overlap } from '../domain/schedule.ts'
 import type { Head } from '../domain/session.ts'
 import type { Op, Stored } from '../ports/table.ts'
-import { compile } from '../time/index.ts'
+import { compile, inWords } from '../time/index.ts'
 import { allAgents } from './agents.ts'
 import { type Call, retrying } from './call.ts'
 import { endSchedule } from './closing.ts'
 import { Definitions } from './definitions.ts'
 import { linkOps, type Place, placeOf } from './links.ts'
 import { type Loaded, loadSchedules } from './load.ts'
+import { asksFirst, nameOfConversation, promptOp } from './prompts.ts'
 import {
+  type Acting,
   actingIn,
   assertAgentSessions,
   assertOpen,
@@ -35,7 +39,7 @@ import {
   scheduleFor,
 } from './reach.ts'
 import { putCursor } from './rows.ts'
-import { type Agent, commit, headUnchanged, keys, putDefinition } from './store.ts'
+import { type Agent, commit, headUnchanged, keys, putCard, putDefinition, read } from './store.ts'
 
 /** What a caller gives to create a schedule; undefined and null: left out. */
 export interface ScheduleInput {
@@ -66,16 +70,51 @@ export interface Target {
   readonly head: Stored<Head> | null
 }
 
-/** @returns the schedule as stored and armed. @throws Refused, with nothing stored */
-export async function createSchedule(call: Call, input: ScheduleInput): Promise<Loaded> {
+/** A schedule for another session that waits for a person's word: all that it takes to make it then. */
+export interface AskedSchedule {
+  readonly id: string
+  readonly input: ScheduleInput
+  readonly agent: string
+  readonly owner: string
+  /** The conversation that asked. */
+  readonly conv: string
+  readonly reach: Reach
+}
+
+/** What came of a wish for a schedule: it is stored and armed, or a card asks a person first. */
+export type Created = { readonly made: Loaded } | { readonly card: string }
+
+/** A schedule that must be there when this answers. @throws Refused, `approval_needed` too where a person is asked first */
+export async function createSchedule(
+  call: Call,
+  input: ScheduleInput,
+  allowed: { readonly reach: Reach } | null = null,
+): Promise<Loaded> {
+  const created = await requestSchedule(call, input, allowed)
+  if ('made' in created) return created.made
+  throw new Refused('approval_needed', `card ${created.card} asks a person for this schedule`, [], {
+    card: created.card,
+  })
+}
+
+/**
+ * @param allowed  a person has allowed it, with the reach that its maker's turn had
+ * @throws         Refused, with nothing stored but, for `approval_needed`, the card
+ */
+export async function requestSchedule(
+  call: Call,
+  input: ScheduleInput,
+  allowed: { readonly reach: Reach } | null = null,
+): Promise<Created> {
   const { world, now } = call
   const id = call.newId('sch')
   return await retrying(async () => {
     if (call.repeatable) {
       const made = (await loadSchedules(world, [id]))[0] ?? null
-      if (made !== null) return made
+      if (made !== null) return { made }
     }
-    const acting = await actingIn(call)
+    const found = await actingIn(call)
+    const acting = found === null || allowed === null ? found : { ...found, reach: allowed.reach }
     const target = await targetOf(call, input, acting?.head ?? null)
     await assertAgentSessions(call)
     const toOther = acting !== null && acting.head.conv !== target.head?.item.conv
@@ -90,6 +129,9 @@ export async function createSchedule(call: Call, input: ScheduleInput): Promise<
       futureFault(recurrence, now, definition.until) ??
       pastStartFault(definition.spec, now)
     if (fault !== null) throw fault
+    if (toOther && allowed === null && asksFirst(acting.head))
+      return { card: await askForSchedule(call, acting, target, definition, input) }
+    const counted = toOther && allowed === null ? [await promptOp(call, acting, wishFor(definition, target))] : []
     const cursor = armed(newCursor(definition), definition, recurrence, nextFrom(definition, recurrence, now))
     const places: Place[] = [{ list: 'fires', key: placeOf(definition) }]
     if (toOther) places.push({ list: 'made', key: keys.links(acting.head.conv) })
@@ -98,11 +140,13 @@ export async function createSchedule(call: Call, input: ScheduleInput): Promise<
       putCursor(world, cursor, 'absent', now),
       putDefinition(definition),
       ...(await linkOps(world, id, places)),
-      ...unchangedHeads(target.head, acting?.stored ?? null),
+      // What is counted there is written, not only looked at.
+      ...unchangedHeads(target.head, counted.length > 0 ? null : (acting?.stored ?? null)),
+      ...counted,
     ])
     Definitions.of(world).add(definition)
     // What was written is what a read would answer; a create is worth sparing it.
-    return {
+    const made: Loaded = {
       cursor: { key: keys.cursor(id), version: 1, item: cursor },
       definition,
       recurrence,
@@ -111,7 +155,61 @@ export async function createSchedule(call: Call, input: ScheduleInput): Promise<
       maker: acting?.head ?? null,
       seat: openSeat,
     }
+    return { made }
   })
+}
+
+/** How a schedule for another session reads to the person who is asked. */
+const wishFor = (definition: Definition, target: Target) => ({
+  title: `"${onOneLine(definition.name)}" is to run in ${target.head === null ? `new sessions of ${onOneLine(target.agent.name)}` : nameOfConversation(target.head.item)}`,
+  body: `${inWords(definition.spec)}\n\n${definition.prompt ?? ''}`,
+})
+
+/** S0-23: in `ask` and `plan` a person allows it on a card of its own. @returns the card's id */
+async function askForSchedule(
+  call: Call,
+  acting: Acting,
+  target: Target,
+  definition: Definition,
+  input: ScheduleInput,
+): Promise<string> {
+  const { world, now, caller } = call
+  const { head } = acting
+  const id = call.newId('crd')
+  if (call.repeatable && (await read(world, keys.card(head.owner, id))) !== null) return id
+  const asked: AskedSchedule = {
+    id: definition.id,
+    input,
+    agent: head.agent,
+    owner: head.owner,
+    conv: head.conv,
+    reach: acting.reach,
+  }
+  const wish = wishFor(definition, target)
+  const card: Card = {
+    id,
+    person: head.owner,
+    kind: 'approval',
+    title: wish.title,
+    body: wish.body,
+    group: null,
+    label: 'decide',
+    loop: null,
+    seen: 1,
+    autoSendOn: null,
+    reason: null,
+    status: 'open',
+    schedule: null,
+    session: head.session,
+    agent: caller.kind === 'agent' ? caller.agent : null,
+    run: null,
+    request: { ...asked },
+    createdAt: now,
+    at: now,
+    settledAt: null,
+  }
+  await commit(world, [putCard(card, 'absent'), headUnchanged(acting.stored)])
+  return id
 }
 
 /** A schedule that was just made was made through open gates. */
@@ -122,6 +220,7 @@ const openSeat: Seat = {
   left: false,
   disconnected: false,
   agentSessions: true,
+  promptsSpent: false,
 }
 
 const newCursor = (definition: Definition): Cursor => ({
@@ -138,6 +237,8 @@ const newCursor = (definition: Definition): Cursor => ({
   covered: null,
   dueAt: null,
   open: [],
+  held: null,
+  incident: false,
   serial: definition.overlap !== 'allow',
   fires: 0,
   failures: 0,

@@ -118,6 +118,8 @@ export function newHead(o: {
     checks: false,
     left: false,
     scheduledFired: false,
+    sends: 0,
+    grants: 0,
     fresh: null,
     turn: null,
     createdAt: now,

@@ -14,6 +14,10 @@ export const keys = {
   person: (id: string): Key => [`P#${bare(id)}`, 'A'],
   secret: (sha256: string): Key => [`K#${sha256}`, 'A'],
   keyOf: (id: string): Key => [`O#${bare(id)}`, 'A'],
+  /** A key once more, in the list of the person or agent whose it is. */
+  keyIn: (holder: string, id: string): Key => [`O#${bare(holder)}`, id],
+  /** What was done in a person's name or to what is theirs; `id` is a ULID, which sorts by time. */
+  audit: (person: string, id: string): Key => [`U#${bare(person)}`, id],
   settings: ['G#settings', 'A'] as Key,
   session: (id: string): Key => [`X#${bare(id)}`, 'A'],
   head: (conv: string): Key => [`C#${conv}`, 'A'],

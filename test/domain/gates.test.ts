@@ -61,6 +61,7 @@ describe('the gates of a wake', () => {
       left: true,
       disconnected: true,
       agentSessions: false,
+      promptsSpent: true,
     }
     expect(admit(all, { makerAgent: agent })?.reason).toBe('agent_deleted')
     expect(admit({ ...all, agentDeleted: false }, { makerAgent: agent })?.reason).toBe('session_deleted')

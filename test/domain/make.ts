@@ -24,6 +24,7 @@ export const openSeat: Seat = {
   left: false,
   disconnected: false,
   agentSessions: true,
+  promptsSpent: false,
 }
 
 export function definitionOf(time: SpecInput, over: Partial<Definition> = {}): Definition {
@@ -75,6 +76,8 @@ export function cursorOf(definition: Definition, over: Partial<Cursor> = {}, fro
     nextAt: null,
     dueAt: null,
     covered: null,
+    held: null,
+    incident: false,
     serial: definition.overlap !== 'allow',
     open: [],
     fires: 0,

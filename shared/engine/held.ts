@@ -1,0 +1,58 @@
+import { decideHeld } from '../domain/held.ts'
+import { bare } from '../domain/ids.ts'
+import type { Run } from '../domain/schedule.ts'
+import { type Links, noLinks } from '../domain/session.ts'
+import type { World } from '../ports/world.ts'
+import { placed, ring } from './fire.ts'
+import { goesToOthers, type Loaded, openIds, runIdOf } from './load.ts'
+import { countPrompt } from './prompts.ts'
+import { patchRun, putCursor, readCursors } from './rows.ts'
+import { commit, keys, read } from './store.ts'
+
+/**
+ * Looks at a schedule's held run: lets it go when the count has begun anew, ends it when it never can.
+ *
+ * @returns  true when it is held no more
+ * @throws   Conflict when anything came between; the caller reads again
+ */
+export async function settleHeld(world: World, loaded: Loaded, now: number): Promise<boolean> {
+  const { cursor, definition } = loaded
+  const { held } = cursor.item
+  if (held === null) return false
+  const session = loaded.head?.item.session ?? `ses_${bare(runIdOf(definition.id, held.row))}`
+  const decision = decideHeld({ ...loaded, cursor: cursor.item, session, now })
+  if (decision === null) return false
+  const { put } = decision
+  const ref = { schedule: definition.id, row: decision.row }
+  if (put === null) {
+    const { reason } = decision
+    await commit(world, [
+      putCursor(world, decision.cursor, cursor.version, now),
+      patchRun(ref, { outcome: 'skipped', reason, endedAt: now }),
+    ])
+    return true
+  }
+  const run = { ...openIds(definition.id, put), ...ref, at: put.at, session: put.session }
+  // A session of its own is made by the run, as at any fire.
+  const at = placed(loaded, { ...run, gen: put.gen } as Run)
+  await commit(world, [
+    putCursor(world, decision.cursor, cursor.version, now),
+    patchRun(ref, { outcome: 'fired', reason: null, gen: put.gen, at: put.at, session: put.session }),
+    ...at.ops(world, now),
+    ...(goesToOthers(cursor.item) && loaded.maker !== null ? [countPrompt(loaded.maker)] : []),
+  ])
+  await ring(world, loaded, run)
+  return true
+}
+
+/** What a conversation's schedules hold, oldest slot first. */
+export async function heldBy(world: World, conv: string): Promise<{ readonly id: string; readonly row: string }[]> {
+  const made = ((await read<Links>(world, keys.links(conv)))?.item ?? noLinks).made
+  const cursors = await readCursors(world, made)
+  return cursors
+    .flatMap((stored) => {
+      const held = stored?.item.held ?? null
+      return held === null || stored === null ? [] : [{ id: stored.item.id, row: held.row }]
+    })
+    .sort((a, b) => (a.row < b.row ? -1 : a.row > b.row ? 1 : 0))
+}
