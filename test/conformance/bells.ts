@@ -28,7 +28,9 @@ export const bellCases: readonly Case[] = [
         heard.set(next.id, next)
       }
       expect([...heard.keys()].sort()).toEqual(ids)
-      expect(heard.get('msg_1')).toEqual(envelope(one, 'msg_1'))
+      const { message: said, ...first } = heard.get('msg_1')!
+      expect(first).toEqual({ kind: 'message', session: one, agent: 'agt_1', id: 'msg_1' })
+      expect(said()).toEqual(message())
       expect((await hearingOther.next()).id).toBe('msg_4')
     },
   },

@@ -1,6 +1,6 @@
 import { Defect, type Guard, type Item, type Json, type Key, type Op, tableBounds } from '../../ports/table.ts'
+import { compareText } from '../order.ts'
 import { type Layout, type Places, placesOf, type Row } from './layout.ts'
-import { compareText } from './order.ts'
 
 /** What one operation makes of its item. */
 export const lookedAt = Symbol('only looked at')

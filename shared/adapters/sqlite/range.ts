@@ -1,5 +1,5 @@
 import { Defect, type IndexName, type IndexRange, indexes, type Range, tableBounds } from '../../ports/table.ts'
-import { afterPrefix, compareText } from './order.ts'
+import { afterPrefix, compareText } from '../order.ts'
 
 /** Where a row stands in its order: `[sk]` in a partition, `[sort value, pk, sk]` in an index. */
 export type Position = readonly (string | number)[]

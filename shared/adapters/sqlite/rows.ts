@@ -11,11 +11,11 @@ import {
   type Stored,
   tableBounds,
 } from '../../ports/table.ts'
+import { compareText } from '../order.ts'
 import { FiledTable, movedPlaces } from './filed.ts'
 import type { Batch } from './journal.ts'
 import type { Layout, Row } from './layout.ts'
 import { absent } from './ops.ts'
-import { compareText } from './order.ts'
 import { Partition, Partitions, type Slot, weightOf } from './partitions.ts'
 import { canBeWithin, cursorAt, findBounds, inOrder, isWithin, listBounds, merged, type Position } from './range.ts'
 

@@ -1,0 +1,29 @@
+import { handle, type LambdaContext, type LambdaEvent } from 'hono/aws-lambda'
+import { createApp } from '../shared/api/app.ts'
+import { openIdentity, providerFromEnv } from '../shared/api/identity.ts'
+import { rateFromEnv } from '../shared/api/rate.ts'
+import { worldFromEnv } from './world.ts'
+
+const world = worldFromEnv()
+const provider = providerFromEnv(process.env)
+const answer = handle(
+  createApp({
+    world,
+    // A commit is durable when it answers, so there is nothing to settle before an answer.
+    settled: async () => {},
+    identity: provider === null ? null : openIdentity(world, provider),
+    // Counted in each container by itself: API Gateway's throttling is the outer bound.
+    rate: rateFromEnv(process.env),
+  }),
+)
+
+/** API Gateway's HTTP API, payload 2.0. */
+export const handler = (event: LambdaEvent, context: LambdaContext) =>
+  answer('rawPath' in event ? { ...event, rawPath: encoded(event.rawPath) } : event, context)
+
+/**
+ * HTTP APIs hand the path over decoded, and a URL is made of it: what came as `%00` or `%3F` must not end it early. A `%2F` is a slash by
+ * now, and nothing tells it from one.
+ */
+const encoded = (path: string): string =>
+  path.replace(/%(?![\dA-F]{2})|[^\w\-.~!$&'()*+,;=:@/%]/giu, encodeURIComponent)

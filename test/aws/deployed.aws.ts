@@ -1,0 +1,326 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import {
+  CreateScheduleCommand,
+  GetScheduleCommand,
+  type GetScheduleCommandOutput,
+  SchedulerClient,
+} from '@aws-sdk/client-scheduler'
+import {
+  GetQueueAttributesCommand,
+  type Message,
+  PurgeQueueCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { agentWithSession, claim, end, fresh, read, runs, say, schedule } from '../journeys/actors.ts'
+import { type Json, RouseNode } from '../journeys/node.ts'
+import { type DeployedRouse, deployRouse } from './deploy.ts'
+import { openDoorway } from './doorway.ts'
+import { disableRule, invoke } from './services.ts'
+
+const sqs = new SQSClient({})
+const scheduler = new SchedulerClient({})
+const rouse = new RouseNode()
+let deployed: DeployedRouse
+
+beforeAll(async () => {
+  deployed = await deployRouse()
+  // The sweep is called where a test wants it: a lost alarm must not be found before it is seen to be lost.
+  await disableRule(deployed.everyMinute)
+  rouse.url = deployed.url
+  rouse.key = deployed.key
+})
+
+describe('the first key', () => {
+  test('is made once: a second bootstrap says when it was done, and makes none', async () => {
+    const { code, said } = await deployed.bootstrapAgain()
+    expect(code).toBe(1)
+    expect(said).toContain('Rouse-dev was bootstrapped before')
+    expect(said).not.toContain('ROUSE_KEY')
+  })
+
+  test('is that of an admin', async () => {
+    const person = await rouse.ok('POST', '/v1/people', { name: fresh('person') })
+    expect(person.key).toMatch(/^\w{40,}$/)
+  })
+})
+
+describe('a schedule through API Gateway, the Scheduler and the queues', () => {
+  test("a prompt a few seconds ahead lies in its session's queue, a worker claims and ends the turn, and the ledger tells it", async () => {
+    const { session } = await agentWithSession(rouse)
+    const made = await schedule(rouse, { session: session.id, at: ahead(4) })
+    const [bell] = await bellsOf(session.id)
+    expect(bell).toMatchObject({ kind: 'message', session: session.id })
+    expect(bell.message.text).toContain('Review the night.')
+    const claimed = await claim(rouse, session.id)
+    expect(claimed.message.id).toBe(bell.id)
+    await end(rouse, claimed.turn.id, { answer: 'All quiet.' })
+    expect(await runs(rouse, made.id)).toMatchObject([{ trigger: 'slot', outcome: 'fired', result: 'ok' }])
+    expect(await read(rouse, made.id)).toMatchObject({ status: 'done', nextAt: null })
+  })
+
+  test('a daily one has an entry in the Scheduler: once, in UTC, a minute early, to the alarms queue, gone when it is done', async () => {
+    const { session } = await agentWithSession(rouse)
+    const made = await schedule(rouse, { session: session.id, cron: '30 8 * * *', tz: 'Europe/Amsterdam' })
+    const at = Date.parse(made.nextAt)
+    expect(made.nextTimes ?? made.next).toHaveLength(3)
+    const entry = await entryOf(made)
+    expect(entry).toMatchObject({
+      GroupName: 'rouse-dev',
+      ScheduleExpression: `at(${new Date(at - 60_000).toISOString().slice(0, 19)})`,
+      ScheduleExpressionTimezone: 'UTC',
+      FlexibleTimeWindow: { Mode: 'OFF' },
+      ActionAfterCompletion: 'DELETE',
+    })
+    expect(entry?.Target?.Arn).toBe(deployed.alarmsQueueArn)
+    expect(JSON.parse(entry!.Target!.Input!)).toEqual({ kind: 'schedule', id: made.id, at })
+  })
+
+  test('what the Scheduler sends to the alarms queue is looked at', async () => {
+    const { session } = await agentWithSession(rouse)
+    const made = await schedule(rouse, { session: session.id, at: ahead(3) })
+    await loseAlarms()
+    await enter(made, ahead(4))
+    expect(await bellsOf(session.id)).toMatchObject([{ kind: 'message' }])
+    expect(await runs(rouse, made.id)).toMatchObject([{ outcome: 'fired' }])
+  })
+
+  test('an alarm that comes early waits out the rest in the queue, and fires at its time', async () => {
+    const { session } = await agentWithSession(rouse)
+    const made = await schedule(rouse, { session: session.id, at: ahead(25) })
+    await loseAlarms()
+    await enter(made, ahead(0))
+    await bellsOf(session.id, 45)
+    const [run] = await runs(rouse, made.id)
+    const lateMs = Date.parse(run.at) - Date.parse(made.nextAt)
+    expect(lateMs).toBeGreaterThanOrEqual(0)
+    expect(lateMs).toBeLessThan(5_000)
+  })
+
+  test('an interval fires and is armed for its next time', async () => {
+    const { session } = await agentWithSession(rouse)
+    const made = await schedule(rouse, { session: session.id, at: ahead(3), every: '30m' })
+    await bellsOf(session.id)
+    const after = await read(rouse, made.id)
+    expect(Date.parse(after.nextAt) - Date.parse(made.nextAt)).toBe(30 * 60_000)
+    expect(JSON.parse((await entryOf(after))!.Target!.Input!)).toMatchObject({
+      id: made.id,
+      at: Date.parse(after.nextAt),
+    })
+  })
+
+  test('an interval of five minutes waits in the alarms queue alone', async () => {
+    const { session } = await agentWithSession(rouse)
+    await loseAlarms()
+    const made = await schedule(rouse, { session: session.id, at: ahead(3), every: '5m' })
+    await bellsOf(session.id)
+    const after = await read(rouse, made.id)
+    expect(Date.parse(after.nextAt) - Date.parse(made.nextAt)).toBe(5 * 60_000)
+    expect(await entryOf(after)).toBeNull()
+    expect((await alarms()).delayed).toBe(1)
+  })
+
+  test('a daily one fires and is armed for tomorrow', async () => {
+    const { session } = await agentWithSession(rouse)
+    const soon = new Date(Date.now() + 63_000)
+    const made = await schedule(rouse, {
+      session: session.id,
+      cron: `${soon.getUTCMinutes()} ${soon.getUTCHours()} * * *`,
+    })
+    await bellsOf(session.id, 90)
+    const after = await read(rouse, made.id)
+    expect(Date.parse(after.nextAt) - Date.parse(made.nextAt)).toBe(86_400_000)
+    expect(await entryOf(after)).not.toBeNull()
+  })
+})
+
+describe('an alarm on its way', () => {
+  test('does nothing for a schedule that was paused, put off or removed meanwhile', async () => {
+    const at = ahead(6)
+    const all = await Promise.all([1, 2, 3].map(() => agentWithSession(rouse)))
+    const [paused, putOff, removed] = await Promise.all(
+      all.map(({ session }) => schedule(rouse, { session: session.id, at })),
+    )
+    await rouse.ok('POST', `/v1/schedules/${paused.id}/pause`, {})
+    const edited = await rouse.ok('PATCH', `/v1/schedules/${putOff.id}`, { at: ahead(86_400) })
+    await rouse.ok('DELETE', `/v1/schedules/${removed.id}`)
+    await until(() => Date.now() > Date.parse(at) + 3_000)
+    await until(async () => (await alarms()).waiting === 0)
+    expect(await runs(rouse, paused.id)).toEqual([])
+    expect(await runs(rouse, putOff.id)).toEqual([])
+    expect(await read(rouse, paused.id)).toMatchObject({ status: 'paused' })
+    expect(await read(rouse, putOff.id)).toMatchObject({ status: 'active', nextAt: edited.nextAt })
+    expect(await entryOf(edited)).not.toBeNull()
+    for (const { session } of all) {
+      expect((await rouse.ok('GET', `/v1/sessions/${session.id}`)).waiting).toBe(0)
+      expect(await bellsOf(session.id, 0)).toEqual([])
+    }
+  })
+
+  test('that is lost is found by the sweep', async () => {
+    const { session } = await agentWithSession(rouse)
+    const at = ahead(3)
+    const made = await schedule(rouse, { session: session.id, at })
+    await loseAlarms()
+    await until(() => Date.now() > Date.parse(at) + 2_000)
+    expect(await runs(rouse, made.id)).toEqual([])
+    expect(await invoke(deployed.sweep, {})).toEqual({ looked: 1 })
+    expect(await runs(rouse, made.id)).toMatchObject([{ outcome: 'fired' }])
+    expect(await bellsOf(session.id)).toHaveLength(1)
+    expect(await invoke(deployed.sweep, {})).toEqual({ looked: 0 })
+  })
+
+  test('that is delivered twice gives one run', async () => {
+    const { session } = await agentWithSession(rouse)
+    const at = ahead(4)
+    const made = await schedule(rouse, { session: session.id, at })
+    for (const seconds of [3, 4, 6]) await alarm(made, { at, seconds })
+    await until(() => Date.now() > Date.parse(at) + 5_000)
+    expect(await runs(rouse, made.id)).toHaveLength(1)
+    expect((await rouse.ok('GET', `/v1/sessions/${session.id}`)).waiting).toBe(1)
+    expect(await bellsOf(session.id)).toHaveLength(1)
+    await until(async () => (await alarms()).waiting === 0)
+  })
+})
+
+describe('the queue of a session', () => {
+  test('is read from outside with credentials that the API hands out', async () => {
+    const { session } = await agentWithSession(rouse)
+    const { queue } = await rouse.ok('POST', `/v1/sessions/${session.id}/queue`, {})
+    expect(queue.url).toMatch(new RegExp(`/rouse-dev-session-${session.id}$`))
+    expect(Date.parse(queue.expiresAt) - Date.now()).toBeGreaterThan(50 * 60_000)
+    const said = await say(rouse, session.id, 'Good morning.')
+    const outside = new SQSClient({
+      region: queue.region,
+      endpoint: queue.endpoint,
+      credentials: queue.credentials,
+    })
+    const { Messages } = await outside.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 10 }))
+    expect(Messages!.map(({ Body }) => JSON.parse(Body!).id)).toEqual([said.id])
+  })
+
+  test('goes with its session', async () => {
+    const { session } = await agentWithSession(rouse)
+    await rouse.ok('POST', `/v1/sessions/${session.id}/queue`, {})
+    await rouse.ok('POST', `/v1/sessions/${session.id}/archive`)
+    await expect(received(session.id, 0)).rejects.toThrow(/does not exist/)
+  })
+})
+
+describe('the HTTP journeys', () => {
+  let doorway: Awaited<ReturnType<typeof openDoorway>>
+  beforeAll(async () => {
+    doorway = await openDoorway(deployed.url, 12)
+  })
+  afterAll(() => doorway?.close())
+
+  test('are those of the embedded node, and pass', async () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url))
+    const argv = ['node_modules/vitest/vitest.mjs', 'run', 'test/journeys', '--testTimeout=120000', '--reporter=json']
+    const child = spawn(process.execPath, argv, {
+      cwd: root,
+      env: { ...process.env, ROUSE_TEST_URL: doorway.url, ROUSE_TEST_KEY: deployed.key },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let told = ''
+    child.stdout.on('data', (chunk) => {
+      told += chunk
+    })
+    await once(child, 'close')
+    const report = JSON.parse(told.slice(told.indexOf('{')))
+    const failed = report.testResults
+      .flatMap((file: Json) => file.assertionResults)
+      .filter((one: Json) => one.status === 'failed')
+      .map((one: Json) => `${one.fullName}: ${one.failureMessages[0]?.split('\n')[0]}`)
+    console.log(`journeys against the deployed stack: ${report.numPassedTests} passed, ${failed.length} failed`)
+    expect(failed).toEqual([])
+    expect(report.numPassedTests).toBeGreaterThan(100)
+  }, 600_000)
+})
+
+test('after all that nothing lies in the dead-letter queue', async () => {
+  const QueueUrl = `${deployed.alarmsQueueUrl}-dead`
+  const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }))
+  expect(Messages ?? []).toEqual([])
+})
+
+/** An instant so many seconds from now, to the millisecond. */
+const ahead = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString()
+
+async function until(isSo: () => boolean | Promise<boolean>, seconds = 30): Promise<void> {
+  for (const stop = Date.now() + seconds * 1000; !(await isSo()); await sleep(200))
+    if (Date.now() > stop) throw new Error(`did not come about within ${seconds} s`)
+}
+
+/** What rang for a session, each once. Waits up to `seconds` for the first. */
+async function bellsOf(session: string, seconds = 30): Promise<Json[]> {
+  for (const stop = Date.now() + seconds * 1000; ; await sleep(200)) {
+    const found = await received(session, 1).catch((error) => {
+      // A queue is made with its first bell.
+      if (/does not exist/.test(error.message)) return []
+      throw error
+    })
+    if (found.length > 0) return found.map(({ Body }) => JSON.parse(Body!))
+    if (Date.now() >= stop) return []
+  }
+}
+
+async function received(session: string, seconds: number): Promise<Message[]> {
+  const QueueUrl = deployed.alarmsQueueUrl.replace('rouse-dev-alarms', `rouse-dev-session-${session}`)
+  const command = new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: seconds, MaxNumberOfMessages: 10 })
+  return (await sqs.send(command)).Messages ?? []
+}
+
+/** The Scheduler's entry for the next time of a schedule, or null. */
+async function entryOf({ id, nextAt }: Json): Promise<GetScheduleCommandOutput | null> {
+  const Name = `${id}-${Math.ceil(Date.parse(nextAt) / 1000)}`
+  return await scheduler.send(new GetScheduleCommand({ GroupName: 'rouse-dev', Name })).catch((error) => {
+    if (error.name === 'ResourceNotFoundException') return null
+    throw error
+  })
+}
+
+/** An entry as the alarm clock makes it, but for its time: the emulator's Scheduler looks every ten seconds. */
+async function enter({ id, nextAt }: Json, at: string): Promise<void> {
+  await scheduler.send(
+    new CreateScheduleCommand({
+      Name: `${id}-by-hand`,
+      GroupName: 'rouse-dev',
+      ScheduleExpression: `at(${at.slice(0, 19)})`,
+      ScheduleExpressionTimezone: 'UTC',
+      FlexibleTimeWindow: { Mode: 'OFF' },
+      ActionAfterCompletion: 'DELETE',
+      Target: {
+        Arn: deployed.alarmsQueueArn,
+        RoleArn: 'arn:aws:iam::000000000000:role/unused',
+        Input: JSON.stringify({ kind: 'schedule', id, at: Date.parse(nextAt) }),
+      },
+    }),
+  )
+}
+
+async function alarm({ id }: Json, o: { readonly at: string; readonly seconds: number }): Promise<void> {
+  const MessageBody = JSON.stringify({ kind: 'schedule', id, at: Date.parse(o.at) })
+  await sqs.send(new SendMessageCommand({ QueueUrl: deployed.alarmsQueueUrl, MessageBody, DelaySeconds: o.seconds }))
+}
+
+/** Everything that waits in the alarms queue is gone, as if it had never come. */
+async function loseAlarms(): Promise<void> {
+  await sqs.send(new PurgeQueueCommand({ QueueUrl: deployed.alarmsQueueUrl }))
+}
+
+async function alarms(): Promise<{ readonly delayed: number; readonly waiting: number }> {
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: deployed.alarmsQueueUrl, AttributeNames: ['All'] }),
+  )
+  return {
+    delayed: Number(Attributes?.ApproximateNumberOfMessagesDelayed),
+    waiting:
+      Number(Attributes?.ApproximateNumberOfMessages) + Number(Attributes?.ApproximateNumberOfMessagesNotVisible),
+  }
+}

@@ -1,0 +1,38 @@
+import { App } from 'aws-cdk-lib'
+import { expect, it } from 'vitest'
+import { noSettings, settingsOf } from '../../infra/settings.ts'
+import { resources, synthesized } from './synth.ts'
+
+const of = (context: Record<string, unknown>) => settingsOf(new App({ context }).node)
+const topic = 'arn:aws:sns:eu-west-1:000000000000:runs'
+
+it('nothing set is nothing set', () => {
+  expect(of({})).toEqual(noSettings)
+})
+
+it('what is set with -c reaches every function, and topics may be published to by those that deliver', () => {
+  const settings = of({ allowHosts: 'hooks.internal', rateLimit: '50:500', snsTopics: `${topic},${topic}-2` })
+  const template = synthesized('dev', settings)
+  const functions = resources(template, 'AWS::Lambda::Function')
+  for (const { Properties } of functions)
+    expect(Properties.Environment.Variables).toMatchObject({
+      ROUSE_ALLOW_HOSTS: 'hooks.internal',
+      ROUSE_RATE_LIMIT: '50:500',
+    })
+  const publishing = resources(template, 'AWS::IAM::Policy').filter(({ Properties }) =>
+    JSON.stringify(Properties).includes('sns:Publish'),
+  )
+  expect(publishing).toHaveLength(2)
+  for (const { Properties } of publishing) expect(JSON.stringify(Properties)).toContain(`${topic}-2`)
+})
+
+it('without topics no role may publish', () => {
+  expect(JSON.stringify(synthesized('dev').toJSON())).not.toContain('sns:')
+})
+
+it.each([{ snsTopics: 'runs' }, { snsTopics: `${topic}, ${topic}` }, { allowHosts: '' }, { rateLimit: 5 }])(
+  'a setting that is none is refused by its name: %j',
+  (context) => {
+    expect(() => of(context)).toThrow(`-c ${Object.keys(context)[0]}: expected`)
+  },
+)
