@@ -3,10 +3,15 @@ import about from '../../package.json' with { type: 'json' }
 import { adminCommands } from './commands/admin.ts'
 import { agentCommands } from './commands/agent.ts'
 import { attachCommand } from './commands/attach.ts'
+import { auditCommand } from './commands/audit.ts'
+import { budgetCommands } from './commands/budget.ts'
 import { clockCommand } from './commands/clock.ts'
+import { feedCommands } from './commands/feed.ts'
+import { keyCommands } from './commands/key.ts'
 import { messageCommands } from './commands/message.ts'
 import { personCommands } from './commands/person.ts'
 import { scheduleCommands } from './commands/schedule.ts'
+import { secretCommands } from './commands/secret.ts'
 import { serveCommand } from './commands/serve.ts'
 import { sessionCommands } from './commands/session.ts'
 import { settingsCommand } from './commands/settings.ts'
@@ -49,8 +54,9 @@ function rouse(shell: Shell): Command {
     })
     .showHelpAfterError('(add --help to see how)')
     .addHelpText('after', example)
-  for (const add of [serveCommand, attachCommand, scheduleCommands, messageCommands]) add(shell, program)
+  for (const add of [serveCommand, attachCommand, scheduleCommands, messageCommands, feedCommands]) add(shell, program)
   for (const add of [agentCommands, sessionCommands, personCommands, settingsCommand, clockCommand]) add(shell, program)
+  for (const add of [keyCommands, secretCommands, auditCommand, budgetCommands]) add(shell, program)
   adminCommands(shell, program)
   return program
 }

@@ -59,6 +59,18 @@ export interface Schedule {
   readonly waitingFor: string | null
 }
 
+/** What one run's end sent to one target. */
+export interface Delivery {
+  readonly id: string
+  readonly run: string
+  readonly to: string
+  readonly status: string
+  readonly tries: number
+  readonly nextTryAt: string | null
+  readonly lastError: string | null
+  readonly at: string
+}
+
 export interface Run {
   readonly id: string
   readonly trigger: string

@@ -2,12 +2,16 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Hono } from 'hono'
 import { openIds } from '../../shared/adapters/ids.ts'
+import { openOutbound } from '../../shared/adapters/outbound/open.ts'
 import { openAlarms } from '../../shared/adapters/sqlite/alarms.ts'
 import { type LocalBell, openBell } from '../../shared/adapters/sqlite/bell.ts'
 import { openSecrets } from '../../shared/adapters/sqlite/secrets.ts'
 import { openTable, type SqliteTable } from '../../shared/adapters/sqlite/table.ts'
 import { createApp } from '../../shared/api/app.ts'
-import { drain } from '../../shared/engine/drain.ts'
+import { type IdentityProvider, openIdentity } from '../../shared/api/identity.ts'
+import type { Rate } from '../../shared/api/rate.ts'
+import { deliverDue, stopDeliveries } from '../../shared/engine/deliver-due.ts'
+import { drainWakes } from '../../shared/engine/drain.ts'
 import type { Clock, Log, World } from '../../shared/ports/world.ts'
 import { clockOperations, type FixedClock, fixedClock } from './clock.ts'
 
@@ -29,6 +33,12 @@ export interface LocalOptions {
   /** Epoch ms at which the clock stands still; null: the machine's clock. */
   readonly standingAt: number | null
   readonly log: Log
+  /** What may be reached from here: see `openOutbound`. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Calls per key; null: no limit. */
+  readonly rate?: Rate | null
+  /** Who vouches for people besides keys. */
+  readonly provider?: IdentityProvider | null
 }
 
 /** What no alarm brought is found within this time, and expired rows leave in slices. One query a minute is not polling. */
@@ -38,6 +48,8 @@ const expireRowsPerSweep = 500
 export function openNode(options: LocalOptions): LocalNode {
   mkdirSync(options.dir, { recursive: true })
   const standing: FixedClock | null = options.standingAt === null ? null : fixedClock(options.standingAt)
+  const stopping = new AbortController()
+  const outbound = openOutbound({ env: options.env ?? {}, stop: stopping.signal })
   const clock: Clock = standing ?? { now: () => Date.now() }
   const table = openTable({ file: join(options.dir, 'rouse.db'), clock })
   const bell = openBell()
@@ -45,9 +57,7 @@ export function openNode(options: LocalOptions): LocalNode {
     table,
     clock,
     shards: 1,
-    due: async (now) => {
-      await drain(world, now)
-    },
+    due: (now) => dueAt(now),
   })
   const world: World = {
     table,
@@ -55,15 +65,28 @@ export function openNode(options: LocalOptions): LocalNode {
     ears: bell,
     alarms,
     secrets: openSecrets(join(options.dir, 'secrets.json')),
+    outbound,
     clock,
     ids: openIds(),
     log: options.log,
     shards: 1,
   }
+  /** A receiver that takes its time must hold up no wake: what is sent out goes apart. */
+  const dueAt = async (now: number): Promise<void> => {
+    await drainWakes(world, now)
+    void deliverDue(world, now)
+  }
+  /** Where the clock stands still, nobody comes later to send what a call made due. */
+  const settled = async (): Promise<void> => {
+    if (standing !== null) await deliverDue(world, clock.now())
+    await table.flush()
+  }
   const app = createApp({
     world,
-    settled: () => table.flush(),
+    settled,
     more: standing === null ? [] : clockOperations(world, standing),
+    identity: options.provider ? openIdentity(world, options.provider) : null,
+    ...(options.rate === undefined ? {} : { rate: options.rate }),
   })
   let sweep: NodeJS.Timeout | null = null
 
@@ -77,16 +100,18 @@ export function openNode(options: LocalOptions): LocalNode {
       alarms.start()
       sweep = setInterval(() => {
         table.expire(clock.now(), expireRowsPerSweep)
-        drain(world, clock.now()).catch((error: unknown) => {
+        dueAt(clock.now()).catch((error: unknown) => {
           options.log('error', `sweep failed: ${error instanceof Error ? error.message : 'unknown fault'}`)
         })
       }, sweepMs)
-      await drain(world, clock.now())
+      await dueAt(clock.now())
     },
     async close() {
       if (sweep !== null) clearInterval(sweep)
       bell.closeAll()
       await alarms.stop()
+      stopping.abort()
+      await stopDeliveries(world)
       await table.flush()
       await table.close()
     },

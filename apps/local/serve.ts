@@ -2,9 +2,13 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { serve as listen, type ServerType } from '@hono/node-server'
+import { type IdentityProvider, providerFromEnv } from '../../shared/api/identity.ts'
 import { newSecret, sha256 } from '../../shared/api/keys.ts'
-import { callerOf, personOps } from '../../shared/engine/agents.ts'
-import { commit } from '../../shared/engine/store.ts'
+import { type Rate, rateFromEnv } from '../../shared/api/rate.ts'
+import { personOps } from '../../shared/engine/agents.ts'
+import { callerOf, putKey } from '../../shared/engine/keys.ts'
+import { commit, read } from '../../shared/engine/store.ts'
+import type { Key } from '../../shared/ports/table.ts'
 import type { Log } from '../../shared/ports/world.ts'
 import { formatInstant, parseInstant } from '../../shared/time/index.ts'
 import { type LocalNode, openNode } from './node.ts'
@@ -35,7 +39,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const dir = resolve(options.data)
   let node: LocalNode
   try {
-    node = openNode({ dir, standingAt, log: logTo(options.stderr) })
+    node = openNode({ dir, standingAt, log: logTo(options.stderr), env: options.env, ...doorway(options.env) })
   } catch (error) {
     options.stderr.write(`rouse serve: ${error instanceof Error ? error.message : 'the store could not be opened'}\n`)
     return 2
@@ -57,6 +61,12 @@ export async function serve(options: ServeOptions): Promise<number> {
   await stop(server, node)
   return 0
 }
+
+/** @throws Error naming the variable that does not fit */
+const doorway = (env: NodeJS.ProcessEnv): { rate: Rate | null; provider: IdentityProvider | null } => ({
+  rate: rateFromEnv(env),
+  provider: providerFromEnv(env),
+})
 
 function bound(node: LocalNode, options: ServeOptions, listening: (url: string) => void): Promise<ServerType> {
   return new Promise((done, fail) => {
@@ -89,21 +99,49 @@ function listenFault(error: unknown, options: ServeOptions): string {
 }
 
 /**
- * The key of the first person, made once; the file tells the command line where the node is and how to get in. The key stays
- * the same on the same folder.
+ * The key of the first person; the file tells the command line where the node is and how to get in. The key stays the same on the
+ * same folder. One that was revoked or has run out stays so: the same person gets another.
  */
 async function firstKey(node: LocalNode, path: string): Promise<string> {
   const { world } = node
   const known = readKey(path)
-  if (known !== null && (await callerOf(world, sha256(known))) !== null) return known
-  const secret = known === null ? newSecret(world.ids) : { key: known, sha256: sha256(known) }
+  const caller = known === null ? null : await callerOf(world, sha256(known))
+  const first = await read<FirstPerson>(world, firstPerson)
+  if (known !== null && caller !== null) {
+    // A folder from before there was such a mark.
+    if (first === null && caller.kind === 'person')
+      await commit(world, [
+        { put: firstPerson, item: { person: caller.person, at: world.clock.now() }, expect: 'absent' },
+      ])
+    return known
+  }
+  // One that stands in the file and was never valid is of a start that a crash cut off, or was put there by hand.
+  const usable = known !== null && first === null
+  const secret = usable ? { key: known, sha256: sha256(known), prefix: null } : newSecret(world.ids)
   const now = world.clock.now()
-  const person = { id: `per_${world.ids.ulid(now)}`, name: 'owner', tz: 'UTC', admin: true, createdAt: now }
+  const id = `key_${world.ids.ulid(now)}`
   // Written before it is valid: a crash in between leaves a key that the next start makes valid, never a key that nobody has.
   writeCredentials(path, { url: '', key: secret.key })
-  await commit(world, personOps(person, `key_${world.ids.ulid(now)}`, secret.sha256))
+  if (first === null) {
+    const person = { id: `per_${world.ids.ulid(now)}`, name: 'owner', tz: 'UTC', admin: true, createdAt: now }
+    await commit(world, [
+      { put: firstPerson, item: { person: person.id, at: now }, expect: 'absent' },
+      ...personOps(person, id, secret.sha256, secret.prefix),
+    ])
+  } else {
+    const { person } = first.item
+    const row = { id, person, agent: null, owner: person, createdAt: now, prefix: secret.prefix }
+    await commit(world, putKey(row, secret.sha256))
+  }
   await node.table.flush()
   return secret.key
+}
+
+/** Written with the first person, never deleted: as `rouse admin bootstrap` writes it in the cloud. */
+const firstPerson: Key = ['G#bootstrap', 'A']
+interface FirstPerson {
+  readonly person: string
+  readonly at: number
 }
 
 function readKey(path: string): string | null {

@@ -1,22 +1,41 @@
-import { Hono, type HonoRequest } from 'hono'
-import type * as z from 'zod'
-import type { Caller } from '../domain/access.ts'
+import { type Context, Hono } from 'hono'
 import { derivedUlid, type IdPrefix } from '../domain/ids.ts'
 import { Refused } from '../domain/refused.ts'
-import { callerOf } from '../engine/agents.ts'
+import { audit } from '../engine/audit.ts'
 import type { Call } from '../engine/call.ts'
+import { Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
+import { bodyText, json, parsed } from './body.ts'
+import { addressIn, callerIn, type Doorway } from './caller.ts'
 import { type DerivedIds, once } from './idempotency.ts'
-import { bearerOf, sha256 } from './keys.ts'
+import type { Identity } from './identity.ts'
+import { sha256 } from './keys.ts'
 import { openapi } from './openapi.ts'
 import type { Answer, Operation, Waiting } from './operation.ts'
 import { agentOperations } from './operations-agents.ts'
+import { auditOperations } from './operations-audit.ts'
+import { budgetOperations } from './operations-budgets.ts'
+import { deliveryOperations } from './operations-deliveries.ts'
+import { feedOperations } from './operations-feed.ts'
+import { keyOperations } from './operations-keys.ts'
 import { scheduleOperations } from './operations-schedules.ts'
+import { secretOperations } from './operations-secrets.ts'
 import { sessionOperations } from './operations-sessions.ts'
 import { problemOf } from './problem.ts'
+import { defaultRate, type Rate, RateLimited, RateLimits } from './rate.ts'
 
 /** The table of operations: everything that the API can do. */
-export const operations: readonly Operation[] = [...scheduleOperations, ...sessionOperations, ...agentOperations]
+export const operations: readonly Operation[] = [
+  ...scheduleOperations,
+  ...deliveryOperations,
+  ...sessionOperations,
+  ...agentOperations,
+  ...feedOperations,
+  ...budgetOperations,
+  ...keyOperations,
+  ...secretOperations,
+  ...auditOperations,
+]
 
 export interface AppOptions {
   readonly world: World
@@ -24,12 +43,18 @@ export interface AppOptions {
   readonly settled: () => Promise<void>
   /** Operations of this world alone (the embedded node's clock). */
   readonly more?: readonly Operation[]
+  /** Who bearer tokens speak for; without it only keys are known. */
+  readonly identity?: Identity | null
+  /** Null: no limit. */
+  readonly rate?: Rate | null
 }
 
 /** The HTTP face of the engine. The same in every world; it knows ports and no adapter. */
 export function createApp(options: AppOptions): Hono {
   const app = new Hono()
   const all = [...operations, ...(options.more ?? [])]
+  const { world, rate = defaultRate, identity = null } = options
+  const door: Doorway = { world, identity, limits: rate === null ? null : new RateLimits(rate) }
   app.get('/healthz', (c) => c.json({ ok: true }))
   let document: string | null = null
   app.get('/openapi.json', (c) => {
@@ -37,13 +62,14 @@ export function createApp(options: AppOptions): Hono {
     return c.body(document, 200, { 'content-type': 'application/json' })
   })
   for (const op of all) {
-    app.on(op.method.toUpperCase(), op.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
+    app.on(op.method.toUpperCase(), routeOf(op.path), async (c) => {
       let answer: Answer
       try {
-        answer = await answered(options, op, c.req)
-        await options.settled()
+        const written: Promise<void>[] = []
+        answer = await answered(door, op, c, written)
+        await (written.length === 0 ? options.settled() : Promise.all([options.settled(), ...written]))
       } catch (error) {
-        return problemResponse(options.world, error, op.name)
+        return problemResponse(world, error, op.name, error instanceof RateLimited ? error.headers : {})
       }
       return response(answer)
     })
@@ -66,14 +92,19 @@ export function createApp(options: AppOptions): Hono {
   return app
 }
 
+/** `{name}` is one part of a path; `{name+}` may hold slashes too, since some doors decode `%2F` before we see it. */
+const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1').replaceAll(/\{(\w+)\+\}/g, ':$1{.+}')
+
 function methodsAt(all: readonly Operation[], path: string): string[] {
-  const parts = path.split('/')
-  return all
-    .filter((op) => {
-      const wanted = op.path.split('/')
-      return wanted.length === parts.length && wanted.every((part, i) => part.startsWith('{') || part === parts[i])
-    })
-    .map((op) => op.method.toUpperCase())
+  return all.filter((op) => matches(op.path, path)).map((op) => op.method.toUpperCase())
+}
+
+function matches(pattern: string, path: string): boolean {
+  const [wanted, parts] = [pattern.split('/'), path.split('/')]
+  const greedy = wanted.findIndex((part) => part.endsWith('+}'))
+  if (greedy >= 0 && parts.length > wanted.length)
+    parts.splice(greedy, parts.length - wanted.length + 1, wanted[greedy]!)
+  return wanted.length === parts.length && wanted.every((part, i) => part.startsWith('{') || part === parts[i])
 }
 
 function response(answer: Answer): Response {
@@ -91,10 +122,9 @@ function problemResponse(
   headers: Record<string, string> = {},
 ): Response {
   const problem = problemOf(error)
-  if (problem.status === 500)
-    world.log('error', `call failed: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}`, {
-      operation,
-    })
+  if (problem.status >= 500)
+    // A store that is away is no fault of ours, but somebody has to see it.
+    world.log(problem.status === 500 ? 'error' : 'warn', `call failed: ${causeOf(error)}`, { operation })
   return new Response(JSON.stringify(problem), {
     status: problem.status,
     headers: {
@@ -106,11 +136,21 @@ function problemResponse(
   })
 }
 
-async function answered(options: AppOptions, op: Operation, asked: HonoRequest): Promise<Answer> {
-  const { world } = options
+/** The stack of a fault; of a store that is away what it said, and what lay behind it. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  if (!(error instanceof Unavailable)) return error.stack ?? error.message
+  const { cause } = error
+  return cause instanceof Error ? `${error.message} (${cause.name})` : error.message
+}
+
+/** @param written  takes what is written beside the call and must be there before it is answered */
+async function answered(door: Doorway, op: Operation, context: Context, written: Promise<void>[]): Promise<Answer> {
+  const { world } = door
+  const asked = context.req
   const request = asked.raw
   const now = world.clock.now()
-  const caller = await authenticated(world, request)
+  const caller = await callerIn(door, request, () => addressIn(context.env))
   const query = op.query === null ? null : parsed(op.query, asked.query(), 'query_invalid')
   const text = op.body === null ? '' : await bodyText(op, request)
   const body = op.body === null ? null : parsed(op.body, json(op, text), 'body_invalid')
@@ -123,6 +163,16 @@ async function answered(options: AppOptions, op: Operation, asked: HonoRequest):
     newId: idsOf(world, at, ids),
     repeatable: ids !== null,
   })
+  const done = async (plain: Call): Promise<Answer> => {
+    if (!op.audited) return await op.run(plain, given)
+    const made: string[] = []
+    const newId: Call['newId'] = (prefix) => noted(made, plain.newId(prefix))
+    const call: Call = { ...plain, newId, trail: { owners: new Set(), made } }
+    const answer = await op.run(call, given)
+    const targets = Object.values(given.params)
+    written.push(audit(call, { operation: op.name, targets, status: answer.status }))
+    return answer
+  }
   const waiting: Waiting = {
     listen: (name) => world.ears.listen(name),
     // Made when first asked for: most calls never wait.
@@ -139,7 +189,7 @@ async function answered(options: AppOptions, op: Operation, asked: HonoRequest):
     waiting,
   }
   const key = op.creates ? request.headers.get('idempotency-key') : null
-  if (key === null) return await op.run(callAt(now, null), given)
+  if (key === null) return await done(callAt(now, null))
   return await once(
     world,
     {
@@ -149,7 +199,7 @@ async function answered(options: AppOptions, op: Operation, asked: HonoRequest):
       now,
       secret: op.secret,
     },
-    (ids) => op.run(callAt(now, ids), given),
+    (ids) => done(callAt(now, ids)),
   )
 }
 
@@ -165,72 +215,7 @@ function idsOf(world: World, now: number, derived: DerivedIds | null): Call['new
   }
 }
 
-async function authenticated(world: World, request: Request): Promise<Caller> {
-  const key = bearerOf(request.headers.get('authorization') ?? undefined)
-  const caller = key === null ? null : await callerOf(world, sha256(key))
-  if (caller !== null) return caller
-  throw new Refused(
-    'unauthorized',
-    key === null
-      ? 'expected "Authorization: Bearer <key>"; an embedded node writes its first key to credentials.json in its data folder'
-      : 'this key is not valid: it was never made, was revoked, or its agent was deleted',
-  )
-}
-
-async function bodyText(op: Operation, request: Request): Promise<string> {
-  const declared = Number(request.headers.get('content-length') ?? '0')
-  if (declared > op.bodyBytesMax) throw tooLarge(op)
-  const chunks: Uint8Array[] = []
-  let size = 0
-  if (request.headers.has('content-length')) {
-    const text = await request.text()
-    if (text.length * 3 > op.bodyBytesMax && Buffer.byteLength(text) > op.bodyBytesMax) throw tooLarge(op)
-    assertMedia(op, request, text)
-    return text
-  }
-  // No length declared: read no further than the bound.
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength
-    if (size > op.bodyBytesMax) throw tooLarge(op)
-    chunks.push(chunk)
-  }
-  const text = Buffer.concat(chunks).toString('utf8')
-  assertMedia(op, request, text)
-  return text
-}
-
-const tooLarge = (op: Operation): Refused =>
-  new Refused('body_too_large', `expected a body of at most ${op.bodyBytesMax / 1024} KB`)
-
-function assertMedia(op: Operation, request: Request, text: string): void {
-  if (text === '' && op.bodyOptional) return
-  const media = (request.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase()
-  if (media !== 'application/json' && !media.endsWith('+json'))
-    throw new Refused(
-      'media_type',
-      `expected content-type application/json, got ${media === '' ? 'none' : `"${media.slice(0, 60)}"`}`,
-    )
-}
-
-function json(op: Operation, text: string): unknown {
-  if (text === '' && op.bodyOptional) return {}
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Refused(
-      'json_invalid',
-      `the body is not JSON: ${error instanceof Error ? error.message.slice(0, 120) : 'it does not parse'}`,
-    )
-  }
-}
-
-function parsed(schema: z.ZodType | null, given: unknown, code: 'body_invalid' | 'query_invalid'): unknown {
-  if (schema === null) return null
-  const result = schema.safeParse(given)
-  if (result.success) return result.data
-  const errors = result.error.issues
-    .slice(0, 20)
-    .map((issue) => ({ path: issue.path.join('.'), message: issue.message }))
-  const first = errors[0]!
-  throw new Refused(code, `${first.path === '' ? '' : `${first.path}: `}${first.message}`, errors)
+function noted(made: string[], id: string): string {
+  made.push(id)
+  return id
 }

@@ -6,7 +6,8 @@ import { problemCodes } from './problem.ts'
 export function openapi(operations: readonly Operation[]): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const op of operations) {
-    paths[op.path] = { ...paths[op.path], [op.method]: described(op) }
+    const path = op.path.replaceAll('+}', '}')
+    paths[path] = { ...paths[path], [op.method]: described(op) }
   }
   return {
     openapi: '3.1.0',
@@ -38,7 +39,7 @@ export function openapi(operations: readonly Operation[]): object {
 }
 
 function described(op: Operation): object {
-  const params = [...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+  const params = [...op.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
@@ -57,7 +58,7 @@ function described(op: Operation): object {
     responses: {
       ...Object.fromEntries(op.statuses.map((status) => [status, answerOf(status)])),
       default: {
-        description: `A problem; \`code\` is one of ${[400, 401, 403, 404, 409, 422].flatMap(problemCodes).join(', ')}`,
+        description: `A problem; \`code\` is one of ${[400, 401, 403, 404, 409, 422, 429].flatMap(problemCodes).join(', ')}`,
         content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
       },
     },

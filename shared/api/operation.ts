@@ -18,9 +18,11 @@ export interface Operation<B extends z.ZodType = z.ZodType, Q extends z.ZodType 
   readonly query: Q | null
   /** Statuses that are no problem, the usual one first. */
   readonly statuses: readonly number[]
-  /** A creating POST honours Idempotency-Key. `secret`: its answer is shown once and not kept for a repeat. */
+  /** A creating POST honours Idempotency-Key. `secret`: what it takes or answers is shown to nobody else and kept for no repeat. */
   readonly creates: boolean
   readonly secret: boolean
+  /** Leaves a row in the audit trail when it succeeded. Unless said otherwise: all but GET. */
+  readonly audited: boolean
   readonly run: (call: Call, given: Given<z.output<B>, z.output<Q>>) => Promise<Answer>
 }
 
@@ -46,7 +48,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-type Optional = 'bodyOptional' | 'bodyBytesMax' | 'statuses' | 'creates' | 'secret' | 'query' | 'body'
+type Optional = 'bodyOptional' | 'bodyBytesMax' | 'statuses' | 'creates' | 'secret' | 'audited' | 'query' | 'body'
 
 /** Fills in what most operations share; keeps the types of body and query for `run`. */
 export function operation<B extends z.ZodType = z.ZodNull, Q extends z.ZodType = z.ZodNull>(
@@ -60,6 +62,7 @@ export function operation<B extends z.ZodType = z.ZodNull, Q extends z.ZodType =
     statuses: [200],
     creates: false,
     secret: false,
+    audited: given.method !== 'get',
     ...given,
   } as unknown as Operation
 }

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { bodyFault } from '../domain/define.ts'
 import {
   createAgent,
-  createKey,
   createPerson,
   deleteAgent,
   editAgent,
@@ -10,7 +9,6 @@ import {
   getAgent,
   getSettings,
   listAgents,
-  revokeKey,
 } from '../engine/agents.ts'
 import { zoneName } from '../time/index.ts'
 import { cursorIn, idShape, list } from './cursors.ts'
@@ -75,31 +73,6 @@ export const agentOperations = [
     },
   }),
   operation({
-    name: 'createKey',
-    method: 'post',
-    path: '/v1/agents/{id}/keys',
-    summary: 'Make a key that acts as the agent; shown once',
-    tag,
-    body: schemas.nothing,
-    bodyOptional: true,
-    statuses: [201],
-    creates: true,
-    secret: true,
-    run: async (call, { params }) => created(await createKey(call, { agent: params.id! }, newSecret(call.world.ids))),
-  }),
-  operation({
-    name: 'revokeKey',
-    method: 'delete',
-    path: '/v1/keys/{id}',
-    summary: 'Revoke a key; it is refused from then on',
-    tag,
-    statuses: [204],
-    run: async (call, { params }) => {
-      await revokeKey(call, params.id!)
-      return noContent
-    },
-  }),
-  operation({
     name: 'createPerson',
     method: 'post',
     path: '/v1/people',
@@ -113,10 +86,8 @@ export const agentOperations = [
       const tz = zoneName(body.tz ?? 'UTC')
       if (tz === null)
         throw bodyFault('tz', `expected an IANA zone such as Europe/Amsterdam, got "${body.tz?.slice(0, 40)}"`)
-      const { person, key } = await createPerson(
-        call,
-        { name: body.name, tz, admin: body.admin ?? false },
-        newSecret(call.world.ids),
+      const { person, key } = await createPerson(call, { name: body.name, tz, admin: body.admin ?? false }, (of) =>
+        newSecret(call.world.ids, of),
       )
       return created(present.person(person, key))
     },

@@ -50,6 +50,7 @@ export const scheduleOperations = [
   operation({
     name: 'previewSchedule',
     method: 'post',
+    audited: false,
     path: '/v1/schedules/preview',
     summary: 'Show what a rule would do; nothing is stored',
     tag,

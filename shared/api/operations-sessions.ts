@@ -131,6 +131,7 @@ export const sessionOperations = [
   operation({
     name: 'sendMessage',
     method: 'post',
+    audited: false,
     path: '/v1/sessions/{id}/messages',
     summary: 'Put a message into the inbox of a session',
     tag,
@@ -155,6 +156,7 @@ export const sessionOperations = [
   operation({
     name: 'claimSession',
     method: 'post',
+    audited: false,
     path: '/v1/sessions/{id}/claim',
     summary: 'Take the next message and start its turn; 204 when none may be taken',
     tag: turns,
@@ -167,6 +169,7 @@ export const sessionOperations = [
   operation({
     name: 'claimAgent',
     method: 'post',
+    audited: false,
     path: '/v1/agents/{id}/claim',
     summary: 'The same over all open sessions of an agent, its fresh ones included',
     tag: turns,
@@ -185,6 +188,7 @@ export const sessionOperations = [
     operation({
       name: `grantQueueOf${of === 'session' ? 'Session' : 'Agent'}`,
       method: 'post',
+      audited: false,
       path: `/v1/${place}/{id}/queue`,
       summary: `Where the bell of ${whose} rings, with credentials for that queue alone; null where there is no queue to listen to`,
       tag: turns,
@@ -199,6 +203,7 @@ export const sessionOperations = [
   operation({
     name: 'heartbeat',
     method: 'post',
+    audited: false,
     path: '/v1/turns/{id}/heartbeat',
     summary: 'Extend the lease; answers at once when the turn is cancelled',
     tag: turns,
@@ -222,6 +227,7 @@ export const sessionOperations = [
   operation({
     name: 'endTurn',
     method: 'post',
+    audited: false,
     path: '/v1/turns/{id}/end',
     summary: 'End a turn with its outcome; the answer stands under its message',
     tag: turns,

@@ -36,6 +36,7 @@ export function schedule(loaded: Loaded) {
     tz: spec.tz,
     channel: d.channel,
     note: d.note,
+    deliver: d.deliver ?? [],
     misfire: d.misfire,
     overlap: d.overlap,
     onUnknown: d.onUnknown,

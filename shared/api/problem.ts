@@ -25,6 +25,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   person_only: { status: 403, title: 'Only a person may do this' },
   admin_only: { status: 403, title: 'Only an admin may do this' },
   approval_needed: { status: 403, title: 'A person is asked first' },
+  budget_spent: { status: 403, title: 'A budget is used up for today' },
   agent_sessions_off: { status: 403, title: 'Agents may not start or use sessions' },
   owner_only: { status: 403, title: 'Only the owner may do this' },
   hop_limit: { status: 403, title: 'The chain of agents is too long' },
@@ -32,6 +33,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   card_settled: { status: 409, title: 'The card does not take this action' },
+  delivery_sent: { status: 409, title: 'The delivery has arrived' },
   idempotency_in_flight: { status: 409, title: 'The first call with this key is still under way' },
   name_taken: { status: 409, title: 'The name is taken' },
   schedule_ended: { status: 409, title: 'The schedule has ended' },
@@ -49,6 +51,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   schedule_interval_invalid: { status: 422, title: 'The interval is out of bounds' },
   schedule_invalid: { status: 422, title: 'The schedule is not valid' },
   schedule_too_frequent: { status: 422, title: 'The schedule is too frequent' },
+  rate_limited: { status: 429, title: 'Too many calls' },
   unavailable: { status: 503, title: 'The store cannot be reached' },
   internal: { status: 500, title: 'A fault of ours' },
 }

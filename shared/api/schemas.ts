@@ -43,6 +43,10 @@ const scheduleFields = {
     .nullish()
     .meta({ description: 'session where answers and notes go; default: the main session of the agent' }),
   note: text(limits.noteCharsMax).nullish(),
+  deliver: z.array(z.string().max(limits.deliverCharsMax)).max(limits.deliverTargetsMax).nullish().meta({
+    description:
+      'where the ends of its runs are told: webhook:https://…, telegram:<chat>, sns:<arn>, session:<ses_…>, feed:<group>',
+  }),
   misfire: z.union([z.enum(['once', 'skip']), z.strictObject({ within: duration })]).nullish(),
   overlap: z.enum(['skip', 'buffer', 'allow', 'cancel']).nullish(),
   onUnknown: z.enum(['leave', 'retry']).nullish(),
@@ -87,6 +91,7 @@ const budget = z.strictObject({
   tokensPerDay: z.int().min(0).max(1_000_000_000_000).nullish(),
   usdPerDay: z.number().min(0).max(1_000_000).nullish(),
 })
+export const budgetPatch = budget
 const agentFields = {
   team: z.boolean().optional(),
   sharedWith: z.array(id).max(limits.sharedWithMax).optional(),

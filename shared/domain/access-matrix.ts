@@ -33,8 +33,8 @@ export const standings = [
 export type Standing = (typeof standings)[number]
 
 /**
- * `hidden`: 404, as if it did not exist. The others are the codes that the API answers. What only a person may do is refused to every
- * agent's key alike, before anything is looked up, so that the answer tells nothing.
+ * `hidden`: 404, as if it did not exist. The others are the codes that the API answers. Where every agent's key gets the same one, nothing
+ * is looked up before, so that the answer tells nothing.
  */
 export type Verdict = 'yes' | 'hidden' | 'person_only' | 'owner_only' | 'admin_only' | 'schedule_agent_not_allowed'
 
@@ -56,10 +56,10 @@ export const matrix = {
   //                      owner friend team   maker  admin  stranger  itself alone  maker_agent sibling ally  foreign
   see_agent:       row([  yes,  yes,   yes,   hide,  hide,  hide ])([ yes,   yes,   hide,       hide,   hide,  hide ]),
   /** Settings, sharing, autoApprove, budget. */
-  set_agent:       row([  yes,  owner, owner, hide,  hide,  hide ])([ human, human, human,      human,  human, human ]),
-  delete_agent:    row([  yes,  owner, owner, hide,  hide,  hide ])([ human, human, human,      human,  human, human ]),
+  set_agent:       row([  yes,  owner, owner, hide,  hide,  hide ])([ human, human, hide,       hide,   hide,  hide ]),
+  delete_agent:    row([  yes,  owner, owner, hide,  hide,  hide ])([ human, human, hide,       hide,   hide,  hide ]),
   /** Make and list keys of the agent: its keys reach all that the owner can talk to. */
-  make_keys:       row([  yes,  owner, owner, hide,  hide,  hide ])([ human, human, human,      human,  human, human ]),
+  make_keys:       row([  yes,  owner, owner, hide,  hide,  hide ])([ human, human, hide,       hide,   hide,  hide ]),
   /** Rotate and revoke one key, of an agent or of a person: `owner` is who answers for it. */
   change_key:      row([  yes,  hide,  hide,  hide,  hide,  hide ])([ human, human, human,      human,  human, human ]),
   /** Open, see, list, change, archive, delete; read messages; claim, heartbeat, end; hear the queue. */

@@ -13,6 +13,8 @@ export interface Seat {
   readonly agentSessions: boolean
   /** It goes to another session, and the conversation that made it has sent its 30 since the person's last word. */
   readonly promptsSpent: boolean
+  /** The budget that is used up, by its name; null: none is. */
+  readonly short: string | null
 }
 
 export interface Wake {
@@ -28,7 +30,8 @@ export interface Closed {
 }
 
 interface Gate extends Closed {
-  readonly closed: (seat: Seat, wake: Wake) => boolean
+  /** True, or the reason where the gate has several. */
+  readonly closed: (seat: Seat, wake: Wake) => boolean | string | null
 }
 
 /** In this order; the first closed gate decides. A later kind of gate (budget, hold) is one more row. */
@@ -48,12 +51,18 @@ const gates: readonly Gate[] = [
   { reason: 'agent_left', outcome: 'skipped', ends: false, closed: (s) => s.left },
   // Decision 24: only a worker that said so is away; one that never attached queues.
   { reason: 'agent_not_connected', outcome: 'missed', ends: false, closed: (s) => s.disconnected },
+  // The ledger names the budget that was used up.
+  { reason: 'budget', outcome: 'blocked', ends: false, closed: (s) => s.short },
   // S0-26: not a no; it waits for the person's word.
   { reason: 'prompts_spent', outcome: 'held', ends: false, closed: (s) => s.promptsSpent },
 ]
 
 /** The first closed gate, or null: the wake may go out. */
 export function admit(seat: Seat, wake: Wake): Closed | null {
-  for (const gate of gates) if (gate.closed(seat, wake)) return gate
+  for (const gate of gates) {
+    const closed = gate.closed(seat, wake)
+    if (typeof closed === 'string') return { ...gate, reason: closed }
+    if (closed === true) return gate
+  }
   return null
 }

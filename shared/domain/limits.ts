@@ -28,7 +28,7 @@ export const limits = {
   openRunsMax: 20,
   nameCharsMax: 120,
   /** A turn's end writes one row and one cursor for each run that steered it, in one commit. */
-  runsPerTurnMax: 15,
+  runsPerTurnMax: 10,
   /** A body is 64 KB at most; what is left holds the other fields. */
   promptCharsMax: 60_000,
   noteCharsMax: 2_000,
@@ -66,6 +66,23 @@ export const limits = {
   auditMs: 365 * 86_400_000,
   secretBytesMax: 4_096,
   autoApproveMax: 200,
+  /** All of one run's targets stand in one item, and are tried side by side. */
+  deliverTargetsMax: 10,
+  deliverCharsMax: 500,
+  /** For one exchange; it must end well within the claim, and within the 20 s that an alarm has in the cloud. */
+  deliverTimeoutMs: 10_000,
+  /** A try that was not recorded by then is lost, and made again. */
+  deliverClaimMs: 60_000,
+  /** A receiver may ask for patience, but not for ever. */
+  deliverRetryAfterMsMax: 86_400_000,
+  /** Runs whose targets are tried at once, in one process. */
+  deliverAtOnce: 32,
+  /** Telegram's own. */
+  telegramCharsMax: 4_096,
+  /** Of an answer on its way to SNS, whose messages hold 256 KB. */
+  topicAnswerCharsMax: 60_000,
+  /** A note is read in the next turn of somebody else. */
+  deliveredNoteCharsMax: 4_000,
   cardTitleCharsMax: 200,
   cardBodyCharsMax: 10_000,
   /** What a list of the feed reads at most, of cards that can come up again and of others each: older ones are found by id only. */

@@ -27,6 +27,8 @@ export interface Definition {
   readonly jitterMs: number
   readonly channel: string | null
   readonly note: string | null
+  /** Where the ends of its runs are told. Absent in items that are older than it: nowhere. */
+  readonly deliver?: readonly string[]
   readonly misfire: Misfire
   /** Null: the latest missed time is made up however late. */
   readonly misfireWithinMs: number | null

@@ -1,13 +1,14 @@
-import { type Caller, canUseSessions } from '../domain/access.ts'
+import { canUseSessions } from '../domain/access.ts'
 import { isId } from '../domain/ids.ts'
-import { notFound, Refused } from '../domain/refused.ts'
-import type { Key, Op, Stored } from '../ports/table.ts'
+import { Refused } from '../domain/refused.ts'
+import type { Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { type Call, retrying } from './call.ts'
 import { endSchedule } from './closing.ts'
 import { hint } from './fire.ts'
+import { type NewSecret, putKey, reissued } from './keys.ts'
 import { type ById, type PageAsked, pageById } from './pages.ts'
-import { agentFor, assertAdmin, assertPerson, settingsOf } from './reach.ts'
+import { agentFor, assertAdmin, assertMay, assertPerson, settingsOf } from './reach.ts'
 import {
   type Agent,
   asItem,
@@ -16,20 +17,11 @@ import {
   keys,
   type Person,
   putAgent,
+  putPerson,
   read,
   readAll,
   type Settings,
 } from './store.ts'
-
-/** A key. Written when it is made; read by every call; deleted when revoked. The secret itself is never stored. */
-export interface KeyRow {
-  readonly id: string
-  readonly person: string | null
-  readonly agent: string | null
-  /** Person who answers for it. */
-  readonly owner: string
-  readonly createdAt: number
-}
 
 export interface AgentInput {
   readonly name: string
@@ -97,11 +89,12 @@ export async function editAgent(
   id: string,
   patch: { readonly [field in keyof AgentInput]?: AgentInput[field] | undefined },
 ): Promise<Agent> {
+  assertMay(call, 'set_agent', (await agentFor(call, id)).item, settingsOfAgent)
   if (patch.sharedWith !== undefined) await assertPeople(call, patch.sharedWith)
   return await retrying(async () => {
     const found = await agentFor(call, id)
-    assertOwner(call, found.item, "change an agent's settings, autoApprove, budget and sharing")
     const { item: agent } = found
+    assertMay(call, 'set_agent', agent, settingsOfAgent)
     const next: Agent = {
       ...agent,
       name: patch.name ?? agent.name,
@@ -123,6 +116,8 @@ export async function editAgent(
     return next
   })
 }
+
+const settingsOfAgent = "change an agent's settings, autoApprove, budget and sharing"
 
 function merged<T extends object>(old: T, patch: T | null | undefined): T {
   if (patch === undefined) return old
@@ -158,7 +153,7 @@ export async function allAgents(call: Call): Promise<Agent[]> {
 export async function deleteAgent(call: Call, id: string): Promise<void> {
   await retrying(async () => {
     const found = await agentFor(call, id)
-    assertOwner(call, found.item, 'delete an agent')
+    assertMay(call, 'delete_agent', found.item, 'delete an agent')
     await commit(call.world, [
       putAgent({ ...found.item, deletedAt: call.now }, found.version),
       { delete: keys.agentName(found.item.owner, found.item.name), expect: 'any' },
@@ -177,82 +172,30 @@ export async function deleteAgent(call: Call, id: string): Promise<void> {
   await hint(call.world, () => call.world.bell.close(id))
 }
 
-/** @returns the key's id and its secret, shown this once; only `sha256` of it is stored */
-export async function createKey(
-  call: Call,
-  of: { readonly person: string } | { readonly agent: string },
-  secret: { readonly key: string; readonly sha256: string },
-): Promise<{ readonly id: string; readonly key: string }> {
-  const person = assertPerson(call, 'make a key')
-  if ('agent' in of) assertOwner(call, (await agentFor(call, of.agent)).item, 'make keys of an agent')
-  const row: KeyRow = {
-    id: call.newId('key'),
-    person: 'person' in of ? of.person : null,
-    agent: 'agent' in of ? of.agent : null,
-    owner: 'person' in of ? of.person : person,
-    createdAt: call.now,
-  }
-  await commit(call.world, putKey(row, secret.sha256))
-  return { id: row.id, key: secret.key }
-}
-
-/**
- * What changes who an agent is, or lets somebody act as it, is its owner's alone: its keys reach all that the owner can talk to.
- *
- * @throws Refused `person_only`, `owner_only`
- */
-function assertOwner(call: Call, agent: Agent, what: string): void {
-  if (assertPerson(call, what) === agent.owner) return
-  throw new Refused('owner_only', `only the owner of agent ${agent.id} may ${what}`)
-}
-
-export const putKey = (row: KeyRow, sha256: string): Op[] => [
-  { put: keys.secret(sha256), item: asItem(row), expect: 'absent' },
-  { put: keys.keyOf(row.id), item: { sha256 }, expect: 'absent' },
-]
-
-/** Ends a key at once. Its owner may, and whoever can talk to the agent it acts as. */
-export async function revokeKey(call: Call, id: string): Promise<void> {
-  const person = assertPerson(call, 'revoke a key')
-  const pointer = isId('key', id) ? await read<{ sha256: string }>(call.world, keys.keyOf(id)) : null
-  const row = pointer === null ? null : await read<KeyRow>(call.world, keys.secret(pointer.item.sha256))
-  if (pointer === null || row === null) throw notFound('key', id)
-  const agent = row.item.agent === null ? null : await read<Agent>(call.world, keys.agent(row.item.agent))
-  const mine = row.item.owner === person || agent?.item.owner === person
-  if (!mine) throw notFound('key', id)
-  await commit(call.world, [
-    { delete: row.key as Key, expect: 'any' },
-    { delete: keys.keyOf(id), expect: 'any' },
-  ])
-}
-
-/** Whose key it is, by its hash. A key of an agent that was deleted is none. */
-export async function callerOf(world: World, sha256: string): Promise<Caller | null> {
-  const row = (await read<KeyRow>(world, keys.secret(sha256)))?.item
-  if (row === undefined) return null
-  if (row.person !== null) {
-    const person = await read<Person>(world, keys.person(row.person))
-    return person === null ? null : { kind: 'person', key: row.id, person: row.person, admin: person.item.admin }
-  }
-  const agent = await read<Agent>(world, keys.agent(row.agent!))
-  if (agent === null || agent.item.deletedAt !== null) return null
-  return { kind: 'agent', key: row.id, agent: agent.item.id, owner: agent.item.owner }
-}
-
 export async function createPerson(
   call: Call,
   input: { readonly name: string; readonly tz: string; readonly admin: boolean },
-  secret: { readonly key: string; readonly sha256: string },
+  newSecret: NewSecret,
 ): Promise<{ readonly person: Person; readonly key: string }> {
   assertAdmin(call, 'add a person')
   const person: Person = { id: call.newId('per'), ...input, createdAt: call.now }
-  await commit(call.world, personOps(person, call.newId('key'), secret.sha256))
-  return { person, key: secret.key }
+  const keyId = call.newId('key')
+  return await retrying(async () => {
+    const again = await reissued(call, keyId, newSecret)
+    if (again !== null) return { person, key: again.key }
+    const secret = newSecret('person')
+    await commit(call.world, personOps(person, keyId, secret.sha256, secret.prefix))
+    return { person, key: secret.key }
+  })
 }
 
-export const personOps = (person: Person, keyId: string, sha256: string): Op[] => [
-  { put: keys.person(person.id), item: asItem(person), expect: 'absent' },
-  ...putKey({ id: keyId, person: person.id, agent: null, owner: person.id, createdAt: person.createdAt }, sha256),
+/** A person and the first key. */
+export const personOps = (person: Person, keyId: string, sha256: string, prefix: string | null = null): Op[] => [
+  putPerson(person),
+  ...putKey(
+    { id: keyId, person: person.id, agent: null, owner: person.id, createdAt: person.createdAt, prefix },
+    sha256,
+  ),
 ]
 
 export async function getSettings(call: Call): Promise<Settings> {

@@ -1,9 +1,11 @@
 import type { AlarmKey, World } from '../ports/world.ts'
+import { deliverNamed } from './deliver-due.ts'
 import { lapseOrSetAside, quarantine } from './drain.ts'
 import { look } from './look.ts'
 
 /**
- * What an alarm means: look at what it names. Leases first, so that a slot does not meet a turn that is dead.
+ * What an alarm means: look at what it names. Leases first, so that a slot does not meet a turn that is dead; what is sent out last, since
+ * its receivers may take their time.
  *
  * Early, late, delivered twice or for something that is gone: all of it goes down the same path, and does no harm.
  *
@@ -13,4 +15,5 @@ export async function onAlarms(world: World, keys: readonly AlarmKey[], now: num
   const named = (kind: AlarmKey['kind']) => [...new Set(keys.flatMap((key) => (key.kind === kind ? [key.id] : [])))]
   await Promise.all(named('turn').map((conv) => lapseOrSetAside(world, conv, now)))
   await quarantine(world, await look(world, named('schedule'), now))
+  await deliverNamed(world, named('delivery'))
 }

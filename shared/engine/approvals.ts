@@ -4,10 +4,11 @@ import { Refused } from '../domain/refused.ts'
 import { type Head, isGone } from '../domain/session.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import { type Call, retrying } from './call.ts'
+import { endSchedule } from './closing.ts'
 import { heldBy } from './held.ts'
 import { wishOf } from './incidents.ts'
 import { loadSchedules, runIdOf } from './load.ts'
-import { approvalCard, approvalOf, asksFirst } from './prompts.ts'
+import { approvalCard, approvalOf, asksFirst, asksForPrompt } from './prompts.ts'
 import { releaseHeld } from './release.ts'
 import { type AskedSchedule, createAsked } from './requests.ts'
 import { patchRun, putCursor } from './rows.ts'
@@ -22,11 +23,12 @@ import { commit, keys, putCard, putHead, read, type SessionRow } from './store.t
 export async function allowCard(call: Call, stored: Stored<Card>): Promise<void> {
   const { request } = stored.item
   // Made under the id that the request names: allowed twice, it is there once.
-  if (request !== null) await createAsked(call, request as unknown as AskedSchedule)
-  const conv = await settle(call, stored, 'allowed', (head) => ({
+  if (request !== null && !asksForPrompt(stored.item)) await createAsked(call, request as unknown as AskedSchedule)
+  const conv = await settle(call, stored, 'allowed', (head, card) => ({
     ...head,
     sends: 0,
-    grants: asksFirst(head) && request === null ? 1 : (head.grants ?? 0),
+    // Of a held run alone nobody was asked what the agent sends next.
+    grants: asksFirst(head) && asksForPrompt(card) ? 1 : (head.grants ?? 0),
   }))
   if (conv !== null) await releaseHeld(call.world, conv, call.now)
 }
@@ -36,6 +38,7 @@ export async function denyCard(call: Call, stored: Stored<Card>): Promise<void> 
   const { schedule, run } = stored.item
   if (schedule !== null && run !== null) await denyRun(call, schedule, run)
   const conv = await settle(call, stored, 'denied', null)
+  await unmake(call, stored.item)
   const [next] = conv === null ? [] : await heldBy(call.world, conv)
   if (next !== undefined) await askFor(call, next.id)
 }
@@ -45,21 +48,30 @@ async function settle(
   call: Call,
   asked: Stored<Card>,
   status: 'allowed' | 'denied',
-  change: ((head: Head) => Head) | null,
+  change: ((head: Head, card: Card) => Head) | null,
 ): Promise<string | null> {
   const { world, now } = call
   return await retrying(async () => {
     const card = await read<Card>(world, asked.key)
-    if (card === null || card.item.status !== 'open')
+    if (card === null || card.item.status !== 'open') {
+      if (card?.item.status === 'denied') await unmake(call, card.item)
       throw new Refused('card_settled', `card ${asked.item.id} was settled before: ${card?.item.status ?? 'gone'}`)
+    }
     const { session } = card.item
     const row = session === null ? null : await read<SessionRow>(world, keys.session(session))
     const head = row === null ? null : await read<Head>(world, keys.head(row.item.conv))
     const open = head !== null && !isGone(head.item) ? head : null
-    const changed: Op[] = open === null || change === null ? [] : [putHead(world, change(open.item), open.version, now)]
+    const changed: Op[] =
+      open === null || change === null ? [] : [putHead(world, change(open.item, card.item), open.version, now)]
     await commit(world, [putCard({ ...card.item, status, settledAt: now }, card.version), ...changed])
     return open?.item.conv ?? null
   })
+}
+
+/** An Allow makes what was asked for before it settles the card: of one that broke off there, or lost to a Deny, nothing stays. */
+async function unmake(call: Call, card: Card): Promise<void> {
+  if (card.request === null || asksForPrompt(card)) return
+  await endSchedule(call.world, (card.request as unknown as AskedSchedule).id, 'deleted', call.now)
 }
 
 /** Decision 20: that held run becomes `skipped`, with `denied`. One that has gone out meanwhile stays as it is. */

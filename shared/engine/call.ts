@@ -17,9 +17,18 @@ export interface Call {
   readonly newId: (prefix: IdPrefix) => string
   /** True when `newId` follows from an Idempotency-Key: what it names may exist already. */
   readonly repeatable: boolean
+  /** What the audit trail will say; none where nothing is audited. */
+  readonly trail?: Trail
+}
+
+/** Filled while a call runs: whose agents and schedules it named, and the ids that it made. */
+export interface Trail {
+  readonly owners: Set<string>
+  readonly made: string[]
 }
 
 const attemptsMax = 200
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** One item is written by too many at once. It says nothing about the others. */
 export class Contended extends Unavailable {}
@@ -34,6 +43,8 @@ export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
       return await attempt()
     } catch (error) {
       if (!(error instanceof Conflict)) throw error
+      // A few losers look again at once; a crowd that does so only gets in its own way, and on AWS pays for it.
+      if (tries > 3) await pause(Math.random() * Math.min(200, 2 ** tries))
       if (tries >= attemptsMax) throw new Contended(`${tries} commits in a row lost a race; try again`, error)
     }
   }

@@ -7,7 +7,7 @@ import type { World } from '../ports/world.ts'
 import { retrying } from './call.ts'
 import { hint } from './fire.ts'
 import { dropWaiting } from './inbox.ts'
-import { tellRows } from './incidents.ts'
+import { closeIncident, tellRows } from './incidents.ts'
 import { loadSchedules } from './load.ts'
 import { look } from './look.ts'
 import { patchRun, putCursor, putRun, readCursor } from './rows.ts'
@@ -55,6 +55,7 @@ export async function endSchedule(world: World, id: string, reason: EndReason, n
       ...covered.rows.map((row) => putRun(row, now)),
       ...held,
       ...told.ops,
+      ...(reason === 'deleted' ? await closeIncident(world, loaded, now) : []),
     ])
     return dropped.emptied
   })

@@ -2,6 +2,7 @@ import type { Cursor } from '../domain/schedule.ts'
 import { type IndexEntries, type IndexName, type Key, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { Contended } from './call.ts'
+import { deliverDue } from './deliver-due.ts'
 import { lapse } from './lapse.ts'
 import { look } from './look.ts'
 import { commit, everyShard, keys, read } from './store.ts'
@@ -12,13 +13,21 @@ const groupMost = 500
 
 /**
  * Does everything that is due at `now`: leases that ran out first, so that a slot does not meet a turn that is dead, then
- * schedules in the order of their time. What no alarm brought is found here too: this is also the sweep.
+ * schedules in the order of their time, and what is to be sent out last. What no alarm brought is found here too: this is also the
+ * sweep.
  *
  * Cost follows what is due, not what exists.
  *
- * @returns how many were looked at
+ * @param deliverMsMax  real time within which tries to send are begun; each ends within its own bound
+ * @returns             how many were looked at
  */
-export async function drain(world: World, now: number): Promise<number> {
+export async function drain(world: World, now: number, deliverMsMax = Number.POSITIVE_INFINITY): Promise<number> {
+  const looked = await drainWakes(world, now)
+  return looked + (await deliverDue(world, now, deliverMsMax))
+}
+
+/** Leases and schedules only: where receivers who take their time must not be waited for. */
+export async function drainWakes(world: World, now: number): Promise<number> {
   let looked = 0
   for (const shard of everyShard(world)) {
     for await (const convs of due(world, 'leases', shard, now)) {
@@ -46,7 +55,7 @@ export async function drain(world: World, now: number): Promise<number> {
 /** The next instant at which something is due, or null: nothing is armed. */
 export async function nextDue(world: World): Promise<number | null> {
   let first: number | null = null
-  for (const index of ['leases', 'due'] as const)
+  for (const index of ['leases', 'due', 'deliveries'] as const)
     for (const shard of everyShard(world)) {
       const at = (await world.table.find(index, shard, { limit: 1 })).items[0]?.sk
       if (typeof at === 'number' && (first === null || at < first)) first = at

@@ -1,4 +1,5 @@
 import { decideAsked, isRetryRow, markOf } from '../domain/asked.ts'
+import type { Limits } from '../domain/budget.ts'
 import { decideEnded } from '../domain/ended.ts'
 import { timeOf } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
@@ -8,12 +9,15 @@ import type { Cursor, Result, Run } from '../domain/schedule.ts'
 import type { Head, Links, RunningTurn } from '../domain/session.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
+import { Charges, limitedBy, purse } from './budgets.ts'
 import { closeConversation } from './closing.ts'
+import { outgoing } from './deliver.ts'
 import { placed, ring, withSession } from './fire.ts'
 import { tellEnd } from './incidents.ts'
 import { type Loaded, loadSchedules, openIds, runIdOf } from './load.ts'
 import { patchRun, putCursor, putRun } from './rows.ts'
 import {
+  type Agent,
   asItem,
   commit,
   headUnchanged,
@@ -23,6 +27,7 @@ import {
   putSession,
   putWaiting,
   read,
+  readAll,
   type SessionRow,
   type TurnRow,
   ttlAfter,
@@ -56,10 +61,12 @@ export async function finish(
 ): Promise<void> {
   const row = await read<TurnRow>(world, keys.turn(turn.id))
   const schedules = await schedulesOf(world, turn)
-  const { ops: followOps, put } = await endRuns(world, head.item, schedules, turn, ending, now)
+  const charges = await spentBy(world, head.item, turn, ending, now)
+  const { ops: followOps, put } = await endRuns(world, head.item, schedules, turn, ending, charges, now)
   const answer = answerOf(world, turn, ending, now)
   const over = head.item.fresh !== null && head.item.archivedAt === null
   const closing = head.item.closing || (over && (await hasMore(world, head.item.conv)))
+  const out = outgoing(world, schedules, { head: head.item, ending, answer }, now)
 
   const ops: Op[] = [
     putHead(
@@ -93,11 +100,27 @@ export async function finish(
     ...(answer === null ? [] : [putHistory(head.item.conv, answer, now)]),
     ...(over ? await archiveFresh(world, head.item, now) : []),
     ...(await tellChannel(world, head.item, schedules, ending, answer, now)),
+    ...out.ops,
+    ...charges.ops(now),
   ]
   await commit(world, ops)
   for (const { loaded, run } of put) await ring(world, loaded, run)
   for (const { loaded } of schedules) await ringNext(world, loaded)
+  await out.leave()
   if (over && closing) await closeConversation(world, head.item.conv, now)
+}
+
+/** What a turn that nobody's own word began has cost, on the budgets of its agent and of the person it was for. */
+async function spentBy(world: World, head: Head, turn: RunningTurn, ending: Ending, now: number): Promise<Charges> {
+  const charges = new Charges()
+  const used = { tokens: ending.tokens ?? 0, usd: ending.usd ?? 0 }
+  if (turn.kind === 'user' || (used.tokens === 0 && used.usd === 0)) return charges
+  const { principal } = turn.origin
+  const [agent, own] = (await readAll<unknown>(world, [keys.agent(head.agent), keys.limits(principal)])) as [
+    Stored<Agent> | null,
+    Stored<Limits> | null,
+  ]
+  return charges.draw(await purse(world, limitedBy(agent?.item ?? null, principal, own?.item ?? null), now), used)
 }
 
 /** The schedules whose messages this turn worked on, each once, with those of its rows that did. */
@@ -123,6 +146,7 @@ async function endRuns(
   worked: readonly Worked[],
   turn: RunningTurn,
   ending: Ending,
+  charges: Charges,
   now: number,
 ): Promise<{ readonly ops: Op[]; readonly put: { loaded: Loaded; run: Run }[] }> {
   const ops: Op[] = []
@@ -145,6 +169,7 @@ async function endRuns(
       if (at !== null) {
         cursor = withSession(cursor, at.run)
         ops.push(...at.ops(world, now))
+        charges.draw(loaded.purse, { wakes: 1 })
         put.push({ loaded, run: at.run })
       }
       ops.push(putRun(at?.run ?? asked.row, now))

@@ -3,6 +3,7 @@ import { bare } from '../domain/ids.ts'
 import type { Run } from '../domain/schedule.ts'
 import { type Links, noLinks } from '../domain/session.ts'
 import type { World } from '../ports/world.ts'
+import { Charges } from './budgets.ts'
 import { placed, ring } from './fire.ts'
 import { goesToOthers, type Loaded, openIds, runIdOf } from './load.ts'
 import { countPrompt } from './prompts.ts'
@@ -39,6 +40,7 @@ export async function settleHeld(world: World, loaded: Loaded, now: number): Pro
     putCursor(world, decision.cursor, cursor.version, now),
     patchRun(ref, { outcome: 'fired', reason: null, gen: put.gen, at: put.at, session: put.session }),
     ...at.ops(world, now),
+    ...new Charges().draw(loaded.purse, { wakes: 1 }).ops(now),
     ...(goesToOthers(cursor.item) && loaded.maker !== null ? [countPrompt(loaded.maker)] : []),
   ])
   await ring(world, loaded, run)

@@ -82,8 +82,19 @@ export async function tellEnd(
   if (!good || !after.incident) return { cursor: after, ops: [] }
   const stored = await read<Card>(world, keys.card(definition.createdBy, incidentIdOf(definition.id)))
   const closed =
-    stored === null || stored.item.status !== 'open' ? [] : [putCard(closedCard(stored.item, now), stored.version)]
+    stored === null || stored.item.kind !== 'incident' || stored.item.status !== 'open'
+      ? []
+      : [putCard(closedCard(stored.item, now), stored.version)]
   return { cursor: { ...after, incident: false }, ops: closed }
+}
+
+/** A schedule that was deleted offers no run any more. */
+export async function closeIncident(world: World, loaded: Loaded, now: number): Promise<Op[]> {
+  if (!loaded.cursor.item.incident) return []
+  const { definition } = loaded
+  const stored = await read<Card>(world, keys.card(definition.createdBy, incidentIdOf(definition.id)))
+  if (stored === null || stored.item.kind !== 'incident' || stored.item.status !== 'open') return []
+  return [putCard({ ...stored.item, status: 'closed', schedule: null, settledAt: now }, stored.version)]
 }
 
 const incidentIdOf = (schedule: string): string => cardIdOf(`incident|${schedule}`)
@@ -104,7 +115,7 @@ async function bringUp(
 ): Promise<Op> {
   const id = incidentIdOf(definition.id)
   const stored = await read<Card>(world, keys.card(definition.createdBy, id))
-  const before = stored?.item ?? null
+  const before = stored?.item.kind === 'incident' ? stored.item : null
   return putCard(
     {
       id,

@@ -1,4 +1,5 @@
 import type { Seat } from '../domain/admit.ts'
+import type { Limits } from '../domain/budget.ts'
 import { derivedUlid, timeOf } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { type Message, scheduleText } from '../domain/message.ts'
@@ -8,6 +9,7 @@ import { type Head, promptsSent } from '../domain/session.ts'
 import { Defect, type Key, type Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import type { Recurrence } from '../time/index.ts'
+import { countersOf, limitedAgent, limitedPerson, noPurse, type Purse, purseOf } from './budgets.ts'
 import { Definitions, type Known } from './definitions.ts'
 import { readCursors } from './rows.ts'
 import { type Agent, defaultSettings, keys, readAll, type Settings } from './store.ts'
@@ -21,6 +23,8 @@ export interface Loaded {
   /** The conversation it fires in; null for an agent target, or when it is gone without a trace. */
   readonly head: Stored<Head> | null
   readonly maker: Head | null
+  /** The budgets that its next wake draws on. */
+  readonly purse: Purse
   readonly seat: Seat
 }
 
@@ -56,6 +60,7 @@ export async function loadSchedules(
     want(stored.item.agent, keys.agent)
     want(stored.item.conv, keys.head)
     want(stored.item.makerConv, keys.head)
+    want(stored.item.createdBy, keys.limits)
     if (stored.item.makerAgent !== null) agentsMade = true
   }
   if (agentsMade) want('settings', () => keys.settings)
@@ -65,6 +70,12 @@ export async function loadSchedules(
     return place === undefined ? null : ((items[place] ?? null) as Stored<T> | null)
   }
   const settings = at<Settings>('settings')?.item ?? defaultSettings
+  // Each agent and person once, however many schedules they have.
+  const limited = [...shared.keys()].flatMap((name) => {
+    if (name.startsWith('agt_')) return limitedAgent(at<Agent>(name)?.item ?? null)
+    return name.startsWith('per_') ? limitedPerson(name, at<Limits>(name)?.item ?? null) : []
+  })
+  const counters = await countersOf(world, limited, world.clock.now())
   let nth = 0
 
   const assembled = (stored: Stored<Cursor>, definition: Known): Loaded => {
@@ -72,6 +83,7 @@ export async function loadSchedules(
     const head = at<Head>(cursor.conv)
     const maker = at<Head>(cursor.makerConv)?.item ?? null
     const agent = at<Agent>(cursor.agent)?.item ?? null
+    const purse = counters.size === 0 ? noPurse : purseOf([counters.get(cursor.agent), counters.get(cursor.createdBy)])
     return {
       cursor: stored,
       definition: definition.definition,
@@ -79,7 +91,8 @@ export async function loadSchedules(
       agent,
       head,
       maker,
-      seat: seatOf({ cursor, agent, head: head?.item ?? null, maker, settings }),
+      purse,
+      seat: seatOf({ cursor, agent, head: head?.item ?? null, maker, settings, short: purse.short }),
     }
   }
   return cursors.map((stored, i) => {
@@ -111,6 +124,7 @@ export function seatOf(o: {
   readonly head: Head | null
   readonly maker: Head | null
   readonly settings: Settings
+  readonly short: string | null
 }): Seat {
   const state = (head: Head | null): Seat['conversation'] =>
     head === null || head.deletedAt !== null ? 'deleted' : head.archivedAt !== null ? 'archived' : 'open'
@@ -121,6 +135,7 @@ export function seatOf(o: {
     left: o.head?.left ?? false,
     disconnected: o.cursor.conv === null && o.agent?.workerConnected === false,
     agentSessions: o.settings.agentSessions,
+    short: o.short,
     promptsSpent: goesToOthers(o.cursor) && promptsSent(o.maker) >= limits.promptsToOthersMax,
   }
 }

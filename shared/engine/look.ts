@@ -2,6 +2,7 @@ import { type Advance, type DueDecision, decideDue } from '../domain/due.ts'
 import type { Cursor, Run } from '../domain/schedule.ts'
 import { type Op, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
+import { Charges } from './budgets.ts'
 import { Contended, retrying } from './call.ts'
 import { cancellations, flagged, type Placed, placed, ring, ringCancelled, withSession } from './fire.ts'
 import { settleHeld } from './held.ts'
@@ -44,15 +45,24 @@ export async function look(world: World, ids: readonly string[], now: number): P
       bad.push(setAside(world, found.cursor.item.id, error))
     }
   }
+  const free = apart.filter((found) => found.purse.counters.length === 0)
+  // Where a budget is short people's schedules go first: one after the other, so that it holds.
+  const limited = apart.filter((found) => found.purse.counters.length > 0).sort(peopleFirst)
   await Promise.all([
     ...groupsOf(together).map(async (group) => {
       if (!(await advanceTogether(world, group)))
         for (const { loaded } of group) bad.push(await lookApart(world, loaded, now))
     }),
-    ...apart.map(async (found) => bad.push(await lookApart(world, found, now))),
+    ...free.map(async (found) => bad.push(await lookApart(world, found, now))),
+    (async () => {
+      for (const found of limited) bad.push(await lookApart(world, found, now))
+    })(),
   ])
   return named(bad)
 }
+
+const peopleFirst = (a: Loaded, b: Loaded): number =>
+  Number(a.definition.makerAgent !== null) - Number(b.definition.makerAgent !== null)
 
 const named = (ids: readonly (string | null)[]): string[] => ids.filter((id) => id !== null)
 
@@ -83,7 +93,7 @@ function planOf(world: World, loaded: Loaded, now: number): Plan | null {
   const decision = decided(loaded, now)
   if (decision.kind === 'wait' || decision.cancel.length > 0 || decision.cursor.status === 'ended') return null
   // A prompt to others is counted where it comes from, one that could not be is told to a person.
-  if (decision.put !== null && goesToOthers(decision.cursor)) return null
+  if (decision.put !== null && (goesToOthers(decision.cursor) || loaded.purse.counters.length > 0)) return null
   if (decision.rows.some(isTold)) return null
   const put = decision.put === null ? null : placed(loaded, decision.put)
   const cursor = put === null ? decision.cursor : withSession(decision.cursor, put.run)
@@ -164,10 +174,8 @@ async function lookAt(world: World, read: Loaded, now: number): Promise<void> {
       loaded = (await loadSchedules(world, [id]))[0] ?? null
     if (loaded === null) return
     const decision = decided(loaded, now)
-    if (decision.kind === 'advance') return await advance(world, loaded, decision, now)
-    // Early, or delivered again: the hint is set anew, and nothing is written.
-    if (decision.armAt !== null && decision.armAt > now)
-      await world.alarms.set({ kind: 'schedule', id }, decision.armAt)
+    // Early, or delivered again: the alarm of what comes next was set by the commit that made it so.
+    if (decision.kind === 'advance') await advance(world, loaded, decision, now)
   })
 }
 
@@ -185,6 +193,7 @@ async function advance(world: World, loaded: Loaded, decision: Advance, now: num
   await commit(world, [
     ...opsOf(world, loaded, told.cursor, decision, put, now),
     ...told.ops,
+    ...(put === null ? [] : new Charges().draw(loaded.purse, { wakes: 1 }).ops(now)),
     ...(put !== null && goesToOthers(cursor) ? [countPrompt(loaded.maker!)] : []),
     ...(dropped?.ops ?? []),
     ...cancelled.map((head) => putHead(world, flagged(head.item), head.version, now)),

@@ -3,13 +3,15 @@ import type { Message, MessageKind } from '../domain/message.ts'
 import { reachOf } from '../domain/provenance.ts'
 import { notFound, Refused } from '../domain/refused.ts'
 import { type Head, isGone } from '../domain/session.ts'
-import type { Stored } from '../ports/table.ts'
+import type { Op, Stored } from '../ports/table.ts'
+import { Charges, limitedBy, purse, readOwnLimits } from './budgets.ts'
 import { type Call, retrying } from './call.ts'
 import { hint } from './fire.ts'
 import { loadFront } from './inbox.ts'
-import { nameOfConversation, promptOp } from './prompts.ts'
+import { closeApproval, nameOfConversation, promptOp } from './prompts.ts'
 import {
   actingIn,
+  actingInMain,
   assertAgentSessions,
   assertOpen,
   type FoundSession,
@@ -18,7 +20,7 @@ import {
   sessionFor,
 } from './reach.ts'
 import { releaseHeld } from './release.ts'
-import { commit, headUnchanged, keys, putHead, putWaiting, readAll } from './store.ts'
+import { type Agent, commit, headUnchanged, keys, putHead, putWaiting, readAll } from './store.ts'
 
 /** Puts a message: a person's own word, or a prompt from one agent to another, which says that it is one. */
 export async function sendMessage(call: Call, id: string, text: string): Promise<Message> {
@@ -66,7 +68,7 @@ export async function sendMessage(call: Call, id: string, text: string): Promise
     const heard = resets
       ? putHead(world, { ...open.item, sends: 0, grants: 0 }, open.version, call.now)
       : headUnchanged(open)
-    const from = kind === 'agent' && toOther ? await actingIn(call) : null
+    const from = kind === 'agent' && toOther ? ((await actingIn(call)) ?? (await actingInMain(call))) : null
     const counted =
       from === null
         ? []
@@ -76,14 +78,31 @@ export async function sendMessage(call: Call, id: string, text: string): Promise
               body: text,
             }),
           ]
-    await commit(world, [putWaiting(conv, message), heard, ...counted])
+    const charges = kind === 'agent' ? await chargesOf(call, found.agent, message.origin.principal) : []
+    await commit(world, [putWaiting(conv, message), heard, ...counted, ...charges])
   })
   const { session, agent } = found.head.item
   await hint(world, () =>
     world.bell.ring(session, { kind: 'message', session, agent, id: message.id, message: () => message }),
   )
-  if (resets) await releaseHeld(world, conv, call.now)
+  // The person's word: what waited for it goes out, and a card that asked for it is moot.
+  if (kind === 'user') {
+    if (resets) await closeApproval(world, found.head.item, call.now)
+    await releaseHeld(world, conv, call.now)
+  }
   return message
+}
+
+/** An agent's prompt is a wake like any other: it draws on the budgets of whom it wakes and of whom it is for. @throws Refused */
+async function chargesOf(call: Call, agent: Agent, principal: string): Promise<Op[]> {
+  const own = await readOwnLimits(call.world, principal)
+  const drawn = await purse(call.world, limitedBy(agent, principal, own?.item ?? null), call.now)
+  if (drawn.short !== null)
+    throw new Refused(
+      'budget_spent',
+      `the budget ${drawn.short} is used up for today; GET /v1/budgets shows what is left and when the day ends`,
+    )
+  return new Charges().draw(drawn, { wakes: 1 }).ops(call.now)
 }
 
 async function addressee(call: Call, id: string, acting: Head | null): Promise<FoundSession> {

@@ -6,7 +6,9 @@ import { type Head, promptsSent } from '../domain/session.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { type Call, retrying } from './call.ts'
+import { runIdOf } from './load.ts'
 import type { Acting } from './reach.ts'
+import { readCursor } from './rows.ts'
 import { commit, keys, putCard, read } from './store.ts'
 
 /**
@@ -74,8 +76,34 @@ async function askPerson(world: World, head: Head, wish: Wish, now: number): Pro
 
 export const approvalIdOf = (conv: string): string => cardIdOf(`approval|${conv}`)
 
-export const approvalOf = (world: World, head: Head): Promise<Stored<Card> | null> =>
-  read<Card>(world, keys.card(head.owner, approvalIdOf(head.conv)))
+/**
+ * The approval card of a conversation. A run that has gone out meanwhile, or never will, it names no more: Deny must take the one
+ * that waits.
+ */
+export async function approvalOf(world: World, head: Head): Promise<Stored<Card> | null> {
+  const stored = await read<Card>(world, keys.card(head.owner, approvalIdOf(head.conv)))
+  const { schedule, run } = stored?.item ?? { schedule: null, run: null }
+  if (stored === null || schedule === null || run === null) return stored
+  const held = (await readCursor(world, schedule))?.item.held ?? null
+  if (held !== null && runIdOf(schedule, held.row) === run) return stored
+  return { ...stored, item: { ...stored.item, schedule: null, run: null } }
+}
+
+/** The person has written: what the card asked for is answered by that. */
+export async function closeApproval(world: World, head: Head, now: number): Promise<void> {
+  await retrying(async () => {
+    const stored = await read<Card>(world, keys.card(head.owner, approvalIdOf(head.conv)))
+    if (stored === null || stored.item.kind !== 'approval' || stored.item.status !== 'open') return
+    await commit(world, [putCard({ ...stored.item, status: 'closed', settledAt: now }, stored.version)])
+  })
+}
+
+/** What an approval card carries on which a prompt was refused: Allow lets one pass where each is asked for. */
+const askedPrompt = { prompt: true }
+
+export const asksForPrompt = (card: Card): boolean => card.request !== null && 'prompt' in card.request
+
+const alsoPrompt = '\n\nAllow also lets the next prompt pass that it sends to another session.'
 
 /** The approval card of a conversation, as it asks now. */
 export function approvalCard(
@@ -84,13 +112,18 @@ export function approvalCard(
   asks: Wish & { readonly schedule: string | null; readonly run: string | null },
   now: number,
 ): Card {
-  const again = before !== null && before.status === 'open'
+  // Ids are a fast hash: what stands there may be somebody's post that was made to collide, and is no approval.
+  const again = before !== null && before.kind === 'approval' && before.status === 'open'
+  // What was asked first is decided first, and is what the person reads.
+  const first = again && before.run !== null ? before : asks
+  const request = asks.run === null ? askedPrompt : again ? before.request : null
+  const also = request !== null && first.run !== null && asksFirst(head) && !first.body?.endsWith(alsoPrompt)
   return {
     id: approvalIdOf(head.conv),
     person: head.owner,
     kind: 'approval',
-    title: onOneLine(asks.title),
-    body: asks.body,
+    title: onOneLine(first.title),
+    body: also ? `${first.body ?? ''}${alsoPrompt}` : first.body,
     group: null,
     label: 'decide',
     loop: null,
@@ -98,12 +131,11 @@ export function approvalCard(
     autoSendOn: null,
     reason: null,
     status: 'open',
-    // What was asked first is decided first.
-    schedule: again && before.run !== null ? before.schedule : asks.schedule,
+    schedule: first.schedule,
     session: head.session,
     agent: head.agent,
-    run: again && before.run !== null ? before.run : asks.run,
-    request: null,
+    run: first.run,
+    request,
     createdAt: again ? before.createdAt : now,
     at: now,
     settledAt: null,

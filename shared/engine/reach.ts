@@ -1,4 +1,5 @@
-import { canReach, canUseSchedule, canUseSessions, principalOf } from '../domain/access.ts'
+import { canReach, canUseSchedule, canUseSessions, principalOf, verdictOn, verdictOnCommon } from '../domain/access.ts'
+import type { CommonDeed, Deed } from '../domain/access-matrix.ts'
 import { isId } from '../domain/ids.ts'
 import type { Reach } from '../domain/provenance.ts'
 import { notFound, Refused } from '../domain/refused.ts'
@@ -33,7 +34,7 @@ export async function sessionFor(call: Call, id: string): Promise<FoundSession> 
   const found = await findSession(call, id)
   if (found === null || found.agent.deletedAt !== null || !canUseSessions(call.caller, found.agent))
     throw notFound('session', id)
-  return found
+  return touched(call, found.agent, found)
 }
 
 /** The same, and it must still be open. @throws Refused `session_archived` naming the session that took over */
@@ -54,21 +55,33 @@ export function assertOpen(found: FoundSession): void {
 /** A session that a send may go to: of an agent that the caller's person can talk to (decision 26). */
 export async function reachableSession(call: Call, id: string): Promise<FoundSession | null> {
   const found = await findSession(call, id)
-  return found !== null && found.agent.deletedAt === null && canReach(call.caller, found.agent) ? found : null
+  const reached = found !== null && found.agent.deletedAt === null && reaches(call, found.agent)
+  return reached ? touched(call, found.agent, found) : null
 }
 
 /** An agent whose sessions the caller may use. @throws Refused `not_found` */
 export async function agentFor(call: Call, id: string): Promise<Stored<Agent>> {
   const found = isId('agt', id) ? await read<Agent>(call.world, keys.agent(id)) : null
-  if (found === null || found.item.deletedAt !== null || !canUseSessions(call.caller, found.item))
-    throw notFound('agent', id)
-  return found
+  if (found === null || found.item.deletedAt !== null || !canSee(call, found.item)) throw notFound('agent', id)
+  return touched(call, found.item, found)
 }
+
+const canSee = (call: Call, agent: Agent): boolean => verdictOn('see_agent', call.caller, agent) === 'yes'
 
 /** An agent that the caller may address. */
 export async function reachableAgent(call: Call, id: string): Promise<Agent | null> {
   const found = isId('agt', id) ? await read<Agent>(call.world, keys.agent(id)) : null
-  return found !== null && found.item.deletedAt === null && canReach(call.caller, found.item) ? found.item : null
+  const reached = found !== null && found.item.deletedAt === null && reaches(call, found.item)
+  return reached ? touched(call, found.item, found.item) : null
+}
+
+/** Without a session an agent's key reaches only its own agent. */
+const reaches = (call: Call, agent: Agent): boolean => canReach(call.caller, agent, call.session !== null)
+
+/** Its owner sees in the audit trail what a call that changes something does here. */
+export function touched<T>(call: Call, agent: Agent, found: T): T {
+  call.trail?.owners.add(agent.owner)
+  return found
 }
 
 /**
@@ -81,7 +94,9 @@ export async function scheduleFor(call: Call, id: string, kept = false): Promise
   const loaded = isId('sch', id) ? ((await loadSchedules(call.world, [id]))[0] ?? null) : null
   if (loaded === null || loaded.agent === null || (loaded.cursor.item.deleted && !kept)) throw notFound('schedule', id)
   if (!canUseSchedule(call.caller, loaded.agent, loaded.cursor.item)) throw notFound('schedule', id)
-  return loaded
+  // Who asked for it keeps it, and so sees what others do to it.
+  call.trail?.owners.add(loaded.cursor.item.createdBy)
+  return touched(call, loaded.agent, loaded)
 }
 
 /** The session that an agent's key acts in. */
@@ -111,6 +126,20 @@ export async function actingIn(call: Call): Promise<Acting | null> {
   }
 }
 
+/**
+ * Where an agent's prompt comes from that names no session: its main one, so that leaving the header out is no way around the count or
+ * the mode. Null when it has none.
+ */
+export async function actingInMain(call: Call): Promise<Acting | null> {
+  if (call.caller.kind === 'person') return null
+  const agent = await read<Agent>(call.world, keys.agent(call.caller.agent))
+  const main = agent?.item.mainSession ?? null
+  if (main === null) return null
+  const found = await findSession(call, main)
+  if (found === null || isGone(found.head.item)) return null
+  return { head: found.head.item, stored: found.head, reach: { hops: 0, depth: 0 } }
+}
+
 export async function settingsOf(call: Call): Promise<Settings> {
   return (await read<Settings>(call.world, keys.settings))?.item ?? defaultSettings
 }
@@ -126,14 +155,36 @@ export async function assertAgentSessions(call: Call): Promise<void> {
 
 /** @throws Refused `person_only` */
 export function assertPerson(call: Call, what: string): string {
-  if (call.caller.kind === 'person') return call.caller.person
-  throw new Refused('person_only', `only a person's key may ${what}`)
+  assertCommon(call, 'act_as_person', what)
+  return principalOf(call.caller)
 }
 
-/** @throws Refused `admin_only` */
+/** @throws Refused `admin_only`, `person_only` */
 export function assertAdmin(call: Call, what: string): void {
-  assertPerson(call, what)
-  if (call.caller.kind !== 'person' || !call.caller.admin) throw new Refused('admin_only', `only an admin may ${what}`)
+  assertCommon(call, 'add_people', what)
+}
+
+function assertCommon(call: Call, deed: CommonDeed, what: string): void {
+  const verdict = verdictOnCommon(deed, call.caller)
+  if (verdict === 'person_only') throw new Refused('person_only', `only a person's key may ${what}`)
+  if (verdict === 'admin_only') throw new Refused('admin_only', `only an admin may ${what}`)
+}
+
+/**
+ * What changes who an agent is, or lets somebody act as it, is its owner's alone: its keys reach all that the owner can talk to.
+ *
+ * @throws Refused `not_found`, `person_only`, `owner_only`
+ */
+export function assertMay(call: Call, deed: Deed, agent: Agent, what: string): void {
+  const verdict = verdictOn(deed, call.caller, agent)
+  if (verdict === 'yes') return
+  if (verdict === 'hidden') throw notFound('agent', agent.id)
+  throw new Refused(
+    verdict,
+    verdict === 'owner_only'
+      ? `only the owner of agent ${agent.id} may ${what}`
+      : `this key may not ${what} (agent ${agent.id})`,
+  )
 }
 
 export const principal = (call: Call): string => principalOf(call.caller)

@@ -12,16 +12,20 @@ import {
 import { dueAtOf, overlapOf } from '../domain/due.ts'
 import { bare, timeOf, timePart } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
+import { onOneLine } from '../domain/names.ts'
 import type { Refused } from '../domain/refused.ts'
 import type { Cursor, Run } from '../domain/schedule.ts'
-import type { Item } from '../ports/table.ts'
+import type { Item, Op } from '../ports/table.ts'
 import { compile, formatInstant, notesFor, type Occurrence, type Spec } from '../time/index.ts'
+import { Charges } from './budgets.ts'
 import { type Call, retrying } from './call.ts'
 import { placed, ring, withSession } from './fire.ts'
+import { tellRows } from './incidents.ts'
 import { linkOps, placeOf } from './links.ts'
 import type { Loaded } from './load.ts'
 import { look } from './look.ts'
-import { assertAgentSessions, scheduleFor } from './reach.ts'
+import { nameOfConversation, promptOp } from './prompts.ts'
+import { actingIn, assertAgentSessions, scheduleFor } from './reach.ts'
 import { decodeRun, putCursor, putRun } from './rows.ts'
 import { ended } from './schedule-edit.ts'
 import { commit, keys, read } from './store.ts'
@@ -40,8 +44,18 @@ export async function runNow(call: Call, id: string): Promise<Run> {
     assertRunnable(loaded)
     const asked = decideAsked({ ...askedOf(call, loaded), trigger: 'manual', nominal, mark: markOf('manual', name) })
     const made = call.repeatable ? await read<Item>(world, keys.run(id, asked.row.row)) : null
-    return made !== null ? decodeRun(made) : await commitAsked(call, loaded, asked.cursor, asked)
+    if (made !== null) return decodeRun(made)
+    return await commitAsked(call, loaded, asked.cursor, asked, asked.put ? await countedRun(call, loaded) : [])
   })
+}
+
+/** A run that an agent asks for in another session is a prompt that it sends there, as the fire would be. @throws Refused */
+async function countedRun(call: Call, { definition, head }: Loaded): Promise<Op[]> {
+  const acting = await actingIn(call)
+  if (acting === null || acting.head.conv === definition.conv) return []
+  const to = head === null ? 'a new session' : nameOfConversation(head.item)
+  const wish = { title: `"${onOneLine(definition.name)}" is to run now in ${to}`, body: definition.prompt ?? '' }
+  return [await promptOp(call, acting, wish)]
 }
 
 const askedOf = (call: Call, loaded: Loaded, cursor: Cursor = loaded.cursor.item) => ({
@@ -58,6 +72,7 @@ async function commitAsked(
   loaded: Loaded,
   cursor: Cursor,
   asked: { readonly row: Run; readonly put: boolean },
+  counted: readonly Op[] = [],
 ): Promise<Run> {
   const { world, now } = call
   const at = asked.put ? placed(loaded, asked.row) : null
@@ -68,11 +83,16 @@ async function commitAsked(
     at !== null && status === 'done'
       ? [{ list: 'fires', key: placeOf(loaded.definition), uncounted: true } as const]
       : []
+  const placedCursor = at === null ? cursor : withSession(cursor, run)
+  const told = await tellRows(world, loaded, placedCursor, [run], now)
   await commit(world, [
-    putCursor(world, at === null ? cursor : withSession(cursor, run), loaded.cursor.version, now),
+    putCursor(world, told.cursor, loaded.cursor.version, now),
     putRun(run, now),
     ...(at?.ops(world, now) ?? []),
+    ...(at === null ? [] : new Charges().draw(loaded.purse, { wakes: 1 }).ops(now)),
     ...(await linkOps(world, loaded.definition.id, relisted)),
+    ...told.ops,
+    ...counted,
   ])
   if (at !== null) await ring(world, loaded, run)
   return run

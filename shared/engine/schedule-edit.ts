@@ -22,6 +22,7 @@ import type { Op } from '../ports/table.ts'
 import { compile } from '../time/index.ts'
 import { type Call, retrying } from './call.ts'
 import { closeConversation } from './closing.ts'
+import { deliverOf } from './deliveries.ts'
 import { dropWaiting } from './inbox.ts'
 import { linkOps, type Place, placeOf } from './links.ts'
 import { type Loaded, loadSchedules } from './load.ts'
@@ -181,6 +182,7 @@ async function redefined(call: Call, old: Definition, patch: SchedulePatch, targ
     jitterMs: jitter === null ? 0 : durationMs(jitter, 'jitter', limits.jitterMsMax),
     channel: patch.channel == null ? kept(patch.channel, old.channel) : await channelOf(call, patch.channel),
     note: kept(patch.note, old.note),
+    deliver: patch.deliver === undefined ? (old.deliver ?? []) : await deliverOf(call, patch.deliver),
     misfire,
     misfireWithinMs: misfireWithinMs(misfire),
     overlap: patch.overlap === undefined ? old.overlap : (patch.overlap ?? (target.head === null ? 'skip' : 'buffer')),

@@ -1,4 +1,4 @@
-import { canUseSchedule } from '../domain/access.ts'
+import { canUseSchedule, principalOf } from '../domain/access.ts'
 import type { ScheduleStatus } from '../domain/schedule.ts'
 import { type Links, noLinks } from '../domain/session.ts'
 import { allAgents } from './agents.ts'
@@ -52,8 +52,9 @@ export async function listSchedules(call: Call, filter: ScheduleFilter, page: Pa
     return await pageById(world, { sources: [{ index: 'schedulesByAgent', pk: filter.agent }], page, load, idOf })
   }
   const agents = await allAgents(call)
-  const maker = caller.kind === 'person' ? [{ index: 'schedulesByMaker', pk: caller.person } as const] : []
-  const sources = [...agents.map((agent) => ({ index: 'schedulesByAgent', pk: agent.id }) as const), ...maker]
+  // What an agent made for others counts as its owner's: of those it sees its own.
+  const maker = { index: 'schedulesByMaker', pk: principalOf(caller) } as const
+  const sources = [...agents.map((agent) => ({ index: 'schedulesByAgent', pk: agent.id }) as const), maker]
   return await pageById(world, { sources, page, load, idOf })
 }
 

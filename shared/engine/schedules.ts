@@ -21,9 +21,11 @@ import type { Head } from '../domain/session.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import { compile, inWords } from '../time/index.ts'
 import { allAgents } from './agents.ts'
+import { noPurse } from './budgets.ts'
 import { type Call, retrying } from './call.ts'
 import { endSchedule } from './closing.ts'
 import { Definitions } from './definitions.ts'
+import { deliverOf } from './deliveries.ts'
 import { linkOps, type Place, placeOf } from './links.ts'
 import { type Loaded, loadSchedules } from './load.ts'
 import { asksFirst, nameOfConversation, promptOp } from './prompts.ts'
@@ -55,6 +57,7 @@ export interface ScheduleInput {
   readonly tz?: string | null | undefined
   readonly channel?: string | null | undefined
   readonly note?: string | null | undefined
+  readonly deliver?: readonly string[] | null | undefined
   readonly misfire?: Misfire | null | undefined
   readonly overlap?: Overlap | null | undefined
   readonly onUnknown?: 'leave' | 'retry' | null | undefined
@@ -129,17 +132,18 @@ export async function requestSchedule(
       futureFault(recurrence, now, definition.until) ??
       pastStartFault(definition.spec, now)
     if (fault !== null) throw fault
+    const places: Place[] = [{ list: 'fires', key: placeOf(definition) }]
+    if (toOther) places.push({ list: 'made', key: keys.links(acting.head.conv) })
+    const links = await linkOps(world, id, places)
     if (toOther && allowed === null && asksFirst(acting.head))
       return { card: await askForSchedule(call, acting, target, definition, input) }
     const counted = toOther && allowed === null ? [await promptOp(call, acting, wishFor(definition, target))] : []
     const cursor = armed(newCursor(definition), definition, recurrence, nextFrom(definition, recurrence, now))
-    const places: Place[] = [{ list: 'fires', key: placeOf(definition) }]
-    if (toOther) places.push({ list: 'made', key: keys.links(acting.head.conv) })
     await world.alarms.set({ kind: 'schedule', id }, cursor.dueAt!)
     await commit(world, [
       putCursor(world, cursor, 'absent', now),
       putDefinition(definition),
-      ...(await linkOps(world, id, places)),
+      ...links,
       // What is counted there is written, not only looked at.
       ...unchangedHeads(target.head, counted.length > 0 ? null : (acting?.stored ?? null)),
       ...counted,
@@ -153,6 +157,7 @@ export async function requestSchedule(
       agent: target.agent,
       head: target.head,
       maker: acting?.head ?? null,
+      purse: noPurse,
       seat: openSeat,
     }
     return { made }
@@ -221,6 +226,7 @@ const openSeat: Seat = {
   disconnected: false,
   agentSessions: true,
   promptsSpent: false,
+  short: null,
 }
 
 const newCursor = (definition: Definition): Cursor => ({
@@ -322,6 +328,7 @@ async function define(
     jitterMs: input.jitter == null ? 0 : durationMs(input.jitter, 'jitter', limits.jitterMsMax),
     channel: input.channel == null ? null : await channelOf(call, input.channel),
     note: input.note ?? null,
+    deliver: await deliverOf(call, input.deliver),
     misfire,
     misfireWithinMs: misfireWithinMs(misfire),
     overlap: input.overlap ?? (target.head === null ? 'skip' : 'buffer'),

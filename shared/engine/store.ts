@@ -37,6 +37,9 @@ export const keys = {
   cursor: (id: string): Key => [`S#${bare(id)}`, 'A'],
   definition: (id: string, gen: number): Key => [`S#${bare(id)}`, `D#${String(gen).padStart(6, '0')}`],
   run: (id: string, row: string): Key => [`S#${bare(id)}`, row],
+  /** What a person has set for themselves, and what a day has used of a limited budget. */
+  limits: (person: string): Key => [`B#${bare(person)}`, 'L'],
+  budget: (id: string, day: string): Key => [`B#${bare(id)}`, `D#${day}`],
   card: (person: string, id: string): Key => [`E#${bare(person)}`, `C#${bare(id)}`],
 }
 
@@ -202,6 +205,12 @@ export const putCard = (card: Card, expect: Version | 'absent' | 'any'): Op => (
   item: asItem(card),
   expect,
   ttl: ttlAfter(card.at),
+})
+
+export const putPerson = (person: Person): Op => ({
+  put: keys.person(person.id),
+  item: asItem(person),
+  expect: 'absent',
 })
 
 export const putAgent = (agent: Agent, expect: Version | 'absent'): Op => ({

@@ -2,7 +2,7 @@ import { canUseSessions } from '../domain/access.ts'
 import { isId } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { inboxOrder, type Message } from '../domain/message.ts'
-import { notFound, Refused } from '../domain/refused.ts'
+import { notFound } from '../domain/refused.ts'
 import type { Result } from '../domain/schedule.ts'
 import {
   type Head,
@@ -20,7 +20,7 @@ import { finish } from './finish.ts'
 import { hint, ringCancelled } from './fire.ts'
 import { type Candidate, type Front, loadFront, take, takeNotes } from './inbox.ts'
 import { cancelReason, lapse } from './lapse.ts'
-import { agentFor, openSession } from './reach.ts'
+import { agentFor, assertPerson, openSession, touched } from './reach.ts'
 import { type Agent, asItem, commit, keys, putHead, read, type TurnRow, ttlAfter } from './store.ts'
 
 export interface Claimed {
@@ -243,11 +243,10 @@ export async function endTurn(call: Call, turn: string, input: EndInput): Promis
 
 /** A person stops the turn: its worker hears it at its next heartbeat, at once when one waits. */
 export async function cancelTurn(call: Call, turn: string): Promise<void> {
+  assertPerson(call, 'stop a turn; an agent ends its own')
   const session = await retrying(async () => {
     const { world, now } = call
     const head = await headOfTurn(call, turn)
-    if (call.caller.kind !== 'person')
-      throw new Refused('person_only', 'only a person may stop a turn; an agent ends its own')
     const running = runningTurn(head.item, turn, now)
     if (running.cancelled === null)
       await commit(world, [
@@ -265,7 +264,7 @@ async function headOfTurn(call: Call, turn: string): Promise<Stored<Head>> {
   if (head === null) throw notFound('turn', turn)
   const agent = await read<Agent>(call.world, keys.agent(head.item.agent))
   if (agent === null || !canUseSessions(call.caller, agent.item)) throw notFound('turn', turn)
-  return head
+  return touched(call, agent.item, head)
 }
 
 /** The session and agent whose bells a waiting heartbeat of this turn listens to. */

@@ -155,7 +155,7 @@ export const tables = {
   access: { partitions: ['K', 'O', 'P', 'I', 'G', 'U'] },
   /** A#agent, X#session, C#conversation (head, links, inbox, history), T#turn */
   sessions: { partitions: ['A', 'X', 'C', 'T'] },
-  /** S#schedule: cursor, definitions, runs */
+  /** S#schedule: cursor, definitions, runs, what their ends send out */
   schedules: { partitions: ['S'] },
   /** N#monitor; W#hash of a path, and what watches it */
   monitors: { partitions: ['N', 'W'] },
@@ -167,7 +167,7 @@ export const tables = {
   flows: { partitions: ['L', 'Q'] },
   /** B#owner, per day */
   budgets: { partitions: ['B'] },
-  /** E#person: cards */
+  /** E#person: cards, marks of those that moved, calls that were repeated */
   feed: { partitions: ['E'] },
 } as const satisfies Record<string, { partitions: readonly string[] }>
 export type TableName = keyof typeof tables
@@ -181,6 +181,8 @@ export const indexes = {
   schedulesByMaker: { table: 'schedules', sort: 'string' },
   /** pk: shard, sk: epoch ms when a turn's lease may have run out */
   leases: { table: 'sessions', sort: 'number' },
+  /** pk: shard, sk: epoch ms of the next try of something that is sent out */
+  deliveries: { table: 'schedules', sort: 'number' },
   /** pk: agent, sk: session id */
   sessionsByAgent: { table: 'sessions', sort: 'string' },
   /** pk: 'all', sk: agent id */

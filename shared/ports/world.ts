@@ -7,6 +7,7 @@ export interface World {
   readonly ears: Ears
   readonly alarms: AlarmClock
   readonly secrets: Secrets
+  readonly outbound: Outbound
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
@@ -97,8 +98,8 @@ export interface AlarmClock {
   set(key: AlarmKey, at: number): Promise<void>
 }
 
-/** A schedule's id, or the bare id of a conversation whose turn may have lapsed. */
-export type AlarmKey = { readonly kind: 'schedule' | 'turn'; readonly id: string }
+/** A schedule's id, the bare id of a conversation whose turn may have lapsed, or the place of what a run's end sends out. */
+export type AlarmKey = { readonly kind: 'schedule' | 'turn' | 'delivery'; readonly id: string }
 
 /**
  * Values that only a step may see, each person's own. Never in the table, never in a log.
@@ -112,6 +113,67 @@ export interface Secrets {
   remove(owner: string, name: string): Promise<boolean>
   /** In byte order. */
   names(owner: string): Promise<readonly string[]>
+}
+
+/**
+ * The way out: to addresses that people and agents name.
+ *
+ * Only to those that anybody could reach, whatever a name resolves to and wherever a redirect leads, unless the configuration allows
+ * more. No error holds a path, a query, a header or a body: all of these may be secrets.
+ */
+export interface Outbound {
+  /** One exchange, within its bounds. @throws never */
+  request(request: OutboundRequest): Promise<OutboundAnswer>
+  /** To an SNS topic, as the process may. @returns null when it is published. @throws never */
+  publish(message: TopicMessage): Promise<OutboundFailure | null>
+  /** Why a URL would be refused, as far as can be seen without asking anybody; null: it does not show. */
+  refusal(url: string): string | null
+  /** Where Telegram's bot API is, without a slash at the end. */
+  readonly telegramApi: string
+}
+
+export interface OutboundRequest {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly url: string
+  /** Those that frame the request (Host, Content-Length, …) are not the caller's to set. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+  /** For all of it: names, redirects, the body. */
+  readonly timeoutMs: number
+  /** Of the answer's body. */
+  readonly bytesMax: number
+  /** A body that is larger, slower or broken off: a failure, or cut where only the status counts. */
+  readonly rest: 'fail' | 'cut'
+}
+
+export interface OutboundAnswered {
+  readonly ok: true
+  /** Any: 404 and 302 are answers. */
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface OutboundFailure {
+  readonly ok: false
+  /** `refused`: an address that is not reached from here. `invalid`: a request that none can make. */
+  readonly reason: 'refused' | 'invalid' | 'unreachable' | 'timeout' | 'too_large'
+  /** Fit to be shown to whoever asked. */
+  readonly error: string
+  /** The same request may do better later. */
+  readonly retry: boolean
+}
+
+export type OutboundAnswer = OutboundAnswered | OutboundFailure
+
+export interface TopicMessage {
+  readonly topic: string
+  /** The same for a repeat: what a FIFO topic drops it by. */
+  readonly id: string
+  /** What a FIFO topic keeps in order. */
+  readonly group: string
+  readonly body: string
 }
 
 /** Noun, verb, ids; never a prompt's text, never a key. */

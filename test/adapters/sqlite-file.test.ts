@@ -56,7 +56,7 @@ it('a file of a newer schema is refused, and says what to do', async () => {
   const db = new Database(file)
   db.exec('PRAGMA user_version = 99')
   db.close()
-  expect(() => open(file)).toThrow(`${file} was written by a newer Rouse (schema 99, this one knows 2)`)
+  expect(() => open(file)).toThrow(`${file} was written by a newer Rouse (schema 99, this one knows 3)`)
 })
 
 it('a file of an older schema gets what was declared since, and keeps what it holds', async () => {

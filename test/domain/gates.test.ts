@@ -62,6 +62,7 @@ describe('the gates of a wake', () => {
       disconnected: true,
       agentSessions: false,
       promptsSpent: true,
+      short: 'agent_wakes_per_day',
     }
     expect(admit(all, { makerAgent: agent })?.reason).toBe('agent_deleted')
     expect(admit({ ...all, agentDeleted: false }, { makerAgent: agent })?.reason).toBe('session_deleted')

@@ -25,6 +25,7 @@ export const openSeat: Seat = {
   disconnected: false,
   agentSessions: true,
   promptsSpent: false,
+  short: null,
 }
 
 export function definitionOf(time: SpecInput, over: Partial<Definition> = {}): Definition {

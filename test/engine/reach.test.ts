@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Caller } from '../../shared/domain/access.ts'
-import { createAgent, createKey, deleteAgent, editAgent, editSettings } from '../../shared/engine/agents.ts'
+import { createAgent, deleteAgent, editAgent, editSettings } from '../../shared/engine/agents.ts'
 import type { Call } from '../../shared/engine/call.ts'
+import { createKey } from '../../shared/engine/keys.ts'
 import { listMessages, sendMessage } from '../../shared/engine/messages.ts'
 import { backfill, listRuns, runNow, why } from '../../shared/engine/runs.ts'
 import { editSchedule, pauseSchedule, resumeSchedule } from '../../shared/engine/schedule-edit.ts'
@@ -122,7 +123,8 @@ describe('people an agent is shared with', () => {
     await pauseSchedule(by(eve), id, null)
     await resumeSchedule(by(eve), id)
     expect(await refusalOf(editAgent(by(eve), room.agent, { team: true }))).not.toBe('done')
-    expect(await refusalOf(createKey(by(eve), { agent: room.agent }, { key: 'k', sha256: 's' }))).not.toBe('done')
+    const secret = () => ({ key: 'k', sha256: 's', prefix: 'k' })
+    expect(await refusalOf(createKey(by(eve), { agent: room.agent }, secret))).not.toBe('done')
     expect(await refusalOf(deleteAgent(by(eve), room.agent))).not.toBe('done')
   })
 })

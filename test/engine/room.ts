@@ -12,20 +12,13 @@ import { createSession, type SessionInput } from '../../shared/engine/sessions.t
 import type { Agent } from '../../shared/engine/store.ts'
 import { type Claimed, claimAgent, claimSession, type EndInput, endTurn } from '../../shared/engine/turns.ts'
 import type { Table } from '../../shared/ports/table.ts'
-import type { Envelope, Ids, Secrets, World } from '../../shared/ports/world.ts'
+import type { Envelope, Ids, World } from '../../shared/ports/world.ts'
+import { type Outside, openOutside, openSecrets } from './outside.ts'
 
 export const start = Date.parse('2026-03-01T00:00:00Z')
 export const second = 1000
 export const minute = 60 * second
 export const hour = 60 * minute
-
-/** Nothing in the engine reads a secret yet: whoever does gets to know it. */
-const noSecrets: Secrets = {
-  put: () => Promise.reject(new Error('no secrets here')),
-  get: () => Promise.reject(new Error('no secrets here')),
-  remove: () => Promise.reject(new Error('no secrets here')),
-  names: () => Promise.reject(new Error('no secrets here')),
-}
 
 export interface Ring {
   readonly queue: string
@@ -38,6 +31,9 @@ export interface Room {
   readonly table: SqliteTable
   readonly rings: Ring[]
   readonly errors: string[]
+  /** Everything that is logged, whatever its level. */
+  readonly said: string[]
+  readonly outside: Outside
   readonly ann: Caller
   readonly agent: string
   readonly session: string
@@ -64,16 +60,20 @@ export async function openRoom(ids: Ids = openIds()): Promise<Room> {
   const rings: Ring[] = []
   bell.onRing((queue, envelope) => rings.push({ queue, envelope }))
   const errors: string[] = []
+  const said: string[] = []
+  const { outside, outbound } = openOutside()
   let world: World = {
     table,
     bell,
     ears: bell,
     // Nothing is ever brought by an alarm here: everything that is found is found by looking.
     alarms: { set: async () => {} },
-    secrets: noSecrets,
+    secrets: openSecrets(),
+    outbound,
     clock,
     ids,
-    log: (level, what) => {
+    log: (level, what, ids) => {
+      said.push(`${level} ${what} ${JSON.stringify(ids ?? {})}`)
       if (level === 'error') errors.push(what)
     },
     shards: 1,
@@ -100,6 +100,8 @@ export async function openRoom(ids: Ids = openIds()): Promise<Room> {
     table,
     rings,
     errors,
+    said,
+    outside,
     ann,
     agent: agent.id,
     session,

@@ -50,7 +50,9 @@ export class RouseNode {
   #said = ''
 
   /** Starts the node, or starts it again on the same folder. `clock` makes it stand still at that instant. */
-  async start(o: { readonly clock?: string; readonly program?: string } = {}): Promise<void> {
+  async start(
+    o: { readonly clock?: string; readonly program?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  ): Promise<void> {
     if (deployed !== null && o.clock === undefined) {
       this.url = deployed.url
       this.key = deployed.key
@@ -62,7 +64,7 @@ export class RouseNode {
     const argv = [program, 'serve', '--port', String(port), '--data', this.dir]
     if (o.clock !== undefined) argv.push('--clock', o.clock)
     // Another TZ than UTC, since the zone of the machine must never matter.
-    const env = { ...process.env, TZ: 'America/St_Johns' }
+    const env = { ...process.env, TZ: 'America/St_Johns', ...o.env }
     const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child = child
     running.add(child)

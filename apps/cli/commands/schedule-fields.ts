@@ -26,6 +26,7 @@ export interface ScheduleOptions extends TimeOptions {
   readonly agent?: string
   readonly channel?: string
   readonly note?: string
+  readonly deliver?: readonly string[]
   readonly overlap?: string
   readonly onUnknown?: string
   readonly pauseAfterFailures?: number
@@ -59,12 +60,26 @@ export const wakeOptions = (command: Command): Command =>
     .option('--agent <agent>', 'name or id: a fresh session of this agent for each run')
     .option('--channel <session>', "ses_…, where title, answers and notes go (default the agent's main session)")
     .option('--note <text>', 'a remark for people')
+    .option(
+      '--deliver <uri>',
+      'tell how each run ended: webhook:https://…, telegram:<chat id>, sns:<arn>, session:<ses_…> or feed:<group>; repeatable',
+      collect,
+    )
     .optionsGroup('If things go wrong:')
     .option('--overlap <policy>', 'the last run is not over: skip, buffer, allow or cancel')
     .option('--on-unknown <policy>', 'the worker vanished in a run: leave (default) or retry')
     .option('--pause-after-failures <n>', 'pause after so many failures in a row', wholeNumber)
 
-const clearable = ['note', 'until', 'channel', 'jitter', 'max-runs', 'pause-after-failures', 'dtstart'] as const
+const clearable = [
+  'note',
+  'deliver',
+  'until',
+  'channel',
+  'jitter',
+  'max-runs',
+  'pause-after-failures',
+  'dtstart',
+] as const
 
 export const clearOption = (): Option =>
   new Option('--clear <field>', 'set a field back to none; repeatable')
@@ -80,13 +95,13 @@ export const timeFields = ({ at, every, cron, rrule, dtstart, tz, until, jitter,
 
 /** The body of a create or an edit. */
 export async function scheduleBody({ client, options, io }: Caller<ScheduleOptions>): Promise<Record<string, unknown>> {
-  const { name, session, channel, note, overlap, onUnknown, pauseAfterFailures } = options
+  const { name, session, channel, note, deliver, overlap, onUnknown, pauseAfterFailures } = options
   const prompt = await promptOf(options, io.stdin)
   const agent = options.agent === undefined ? undefined : await agentId(client, options.agent)
   const fields: Record<string, unknown> = {
     ...given({ name, prompt, session, agent }),
     ...timeFields(options),
-    ...given({ channel, note, overlap, onUnknown, pauseAfterFailures }),
+    ...given({ channel, note, deliver, overlap, onUnknown, pauseAfterFailures }),
   }
   for (const option of options.clear ?? []) {
     const field = option.replace(/-./g, (dash) => dash.charAt(1).toUpperCase())

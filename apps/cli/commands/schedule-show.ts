@@ -43,7 +43,7 @@ const statusOf = ({ status, endedReason, pausedReason }: Schedule): string => {
 
 /** What a person wants to see after creating or changing one: that it will wake whom they meant, when they meant. */
 export function showSchedule(screen: Screen, row: Schedule, nowMs: number): void {
-  const { prompt, session, agent, channel, note, misfire, overlap } = row as Schedule & Record<string, unknown>
+  const { prompt, session, agent, channel, note, deliver, misfire, overlap } = row as Schedule & Record<string, unknown>
   screen.pairs([
     ['schedule', row.id],
     ['name', row.name],
@@ -57,6 +57,7 @@ export function showSchedule(screen: Screen, row: Schedule, nowMs: number): void
     ['if missed', missedWords(misfire)],
     ['if running', text(overlap)],
     ['note', text(note)],
+    ['deliver', Array.isArray(deliver) ? deliver.join('\n') : ''],
     ['prompt', text(prompt)],
   ])
 }

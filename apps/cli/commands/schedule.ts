@@ -5,6 +5,7 @@ import { agentId, serverNow } from '../lookup.ts'
 import { type PageOptions, pageOptions, pageQuery, showPage } from '../pages.ts'
 import { UsageError } from '../report.ts'
 import { calls, given, type Shell } from '../shell.ts'
+import { deliveryCommands } from './schedule-deliveries.ts'
 import {
   clearOption,
   refuseIdleOptions,
@@ -128,6 +129,7 @@ export function scheduleCommands(shell: Shell, program: Command): void {
   )
 
   runCommands(shell, schedule)
+  deliveryCommands(shell, schedule)
 }
 
 /** The answer when a person is asked first (202). */

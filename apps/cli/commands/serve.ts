@@ -9,6 +9,7 @@ export function serveCommand(shell: Shell, program: Command): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--data <dir>', 'where it keeps its files (else ROUSE_DATA)', shell.io.env.ROUSE_DATA || '.rouse')
     .option('--clock <instant>', 'stand still at this instant; `rouse clock` moves it')
+  command.addHelpText('after', environment)
   acts<{ port: number; host: string; data: string; clock?: string }>(
     shell,
     command,
@@ -21,6 +22,13 @@ export function serveCommand(shell: Shell, program: Command): void {
     },
   )
 }
+
+const environment = `
+Environment:
+  ROUSE_RATE_LIMIT      calls per key, "<a second>:<burst>" or "off" (default 1000:20000)
+  ROUSE_OIDC_ISSUER     let people in with JWTs of this OpenID Connect provider, whose
+  ROUSE_OIDC_AUDIENCE   "aud" holds this; keys work beside them
+  ROUSE_OIDC_JWKS_URI   where its keys are (default: as its discovery document says)`
 
 function portNumber(value: string): number {
   const port = Number(value)

@@ -1,0 +1,52 @@
+import type { Caller } from '../domain/access.ts'
+import { Refused } from '../domain/refused.ts'
+import { callerOf } from '../engine/keys.ts'
+import type { World } from '../ports/world.ts'
+import { type Identity, isToken } from './identity.ts'
+import { bearerOf, sha256 } from './keys.ts'
+import type { RateLimits } from './rate.ts'
+
+/** How the callers of one process are told apart and held back. */
+export interface Doorway {
+  readonly world: World
+  readonly identity: Identity | null
+  readonly limits: RateLimits | null
+}
+
+/**
+ * Who calls; counts the call. A held call counts once, when it comes.
+ *
+ * @param address  where it comes from, asked for only when nobody is found; null: not known
+ * @throws Refused `unauthorized`, RateLimited
+ */
+export async function callerIn(door: Doorway, request: Request, address: () => string | null): Promise<Caller> {
+  const bearer = bearerOf(request.headers.get('authorization') ?? undefined)
+  const found = bearer === null ? missing : await callerBehind(door, bearer)
+  // Real time: buckets fill also where Rouse's clock stands still.
+  if (typeof found !== 'string') {
+    door.limits?.take(found.key, performance.now())
+    return found
+  }
+  door.limits?.takeWrongKey(address(), performance.now())
+  throw new Refused('unauthorized', found)
+}
+
+const missing =
+  'expected "Authorization: Bearer <key>"; an embedded node writes its first key to credentials.json in its data folder'
+const wrong = 'this key is not valid: it was never made, was revoked or has run out, or its agent was deleted'
+
+/** @returns the caller, or what is wrong */
+async function callerBehind({ world, identity }: Doorway, bearer: string): Promise<Caller | string> {
+  if (identity === null || !isToken(bearer)) return (await callerOf(world, sha256(bearer))) ?? wrong
+  const found = await identity(bearer)
+  return typeof found === 'string' ? `this token is not valid: ${found}` : found
+}
+
+/** The other end of the connection, as Node's server or API Gateway knows it. What a caller says of himself in headers is no address. */
+export function addressIn(env: unknown): string | null {
+  const { incoming, requestContext } = (env ?? {}) as {
+    incoming?: { socket?: { remoteAddress?: string } }
+    requestContext?: { http?: { sourceIp?: string } }
+  }
+  return incoming?.socket?.remoteAddress ?? requestContext?.http?.sourceIp ?? null
+}
