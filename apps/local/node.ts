@@ -14,6 +14,7 @@ import { deliverDue, stopDeliveries } from '../../shared/engine/deliver-due.ts'
 import { drainWakes } from '../../shared/engine/drain.ts'
 import type { Clock, Log, World } from '../../shared/ports/world.ts'
 import { clockOperations, type FixedClock, fixedClock } from './clock.ts'
+import { warmUp } from './warm-up.ts'
 
 /** The embedded node: one process, one SQLite file, one timer; the same engine as in the cloud. */
 export interface LocalNode {
@@ -44,6 +45,7 @@ export interface LocalOptions {
 /** What no alarm brought is found within this time, and expired rows leave in slices. One query a minute is not polling. */
 const sweepMs = 60_000
 const expireRowsPerSweep = 500
+const warmUpAfterMs = 2000
 
 export function openNode(options: LocalOptions): LocalNode {
   mkdirSync(options.dir, { recursive: true })
@@ -89,6 +91,7 @@ export function openNode(options: LocalOptions): LocalNode {
     ...(options.rate === undefined ? {} : { rate: options.rate }),
   })
   let sweep: NodeJS.Timeout | null = null
+  let warming: NodeJS.Timeout | null = null
 
   return {
     world,
@@ -105,9 +108,16 @@ export function openNode(options: LocalOptions): LocalNode {
         })
       }, sweepMs)
       await dueAt(clock.now())
+      // Once whoever started it has had their first answers.
+      warming = setTimeout(() => {
+        warmUp(world, stopping.signal).catch((error: unknown) => {
+          options.log('warn', `warm-up failed: ${error instanceof Error ? error.message : 'unknown fault'}`)
+        })
+      }, warmUpAfterMs).unref()
     },
     async close() {
       if (sweep !== null) clearInterval(sweep)
+      if (warming !== null) clearTimeout(warming)
       bell.closeAll()
       await alarms.stop()
       stopping.abort()

@@ -111,8 +111,8 @@ const opsOf = (
   put: Placed | null,
   now: number,
 ): Op[] => [
-  putCursor(world, cursor, loaded.cursor.version, now),
-  ...rows.map((row) => putRun(row === fired && put !== null ? put.run : row, now)),
+  putCursor(world, cursor, loaded.cursor.version, now, loaded.cursor.key),
+  ...rows.map((row) => putRun(row === fired && put !== null ? put.run : row, now, loaded.cursor.key[0])),
   ...(put === null ? [] : put.ops(world, now)),
 ]
 
@@ -135,7 +135,8 @@ function groupsOf(plans: readonly Plan[]): Plan[][] {
 /** @returns false when the commit was refused, whatever the reason: one of them lost a race, or cannot be written */
 async function advanceTogether(world: World, group: readonly Plan[]): Promise<boolean> {
   try {
-    await Promise.all(group.map(({ cursor }) => arm(world, cursor)))
+    const toArm = group.filter(({ cursor }) => cursor.dueAt !== null)
+    if (toArm.length > 0) await Promise.all(toArm.map(({ cursor }) => arm(world, cursor)))
     await commit(
       world,
       group.flatMap((plan) => plan.ops),

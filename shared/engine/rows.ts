@@ -1,6 +1,6 @@
 import { derivedUlid, timeOf } from '../domain/ids.ts'
 import { type Counts, type Cursor, noCounts, type OpenRun, type Run } from '../domain/schedule.ts'
-import type { IndexEntries, Item, Op, Stored, Version } from '../ports/table.ts'
+import type { IndexEntries, Item, Key, Op, Stored, Version } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { keys, readAll, shardOf, ttlAfter } from './store.ts'
 
@@ -60,7 +60,7 @@ export function encodeCursor(cursor: Cursor): Item {
   if (cursor.incident) item.i = true
   if (cursor.backfill.length > 0) item.b = cursor.backfill
   if (cursor.deleted) item.gone = true
-  return item as unknown as Item
+  return Object.freeze(item) as unknown as Item
 }
 
 function decodeCursor(stored: Stored): Stored<Cursor> {
@@ -161,7 +161,14 @@ export function decodeRun(stored: Stored): Run {
   }
 }
 
-export function putCursor(world: World, cursor: Cursor, expect: Version | 'absent', now: number): Op {
+/** @param key  of the cursor that was read, where it was: the same text need not be put together and looked up anew */
+export function putCursor(
+  world: World,
+  cursor: Cursor,
+  expect: Version | 'absent',
+  now: number,
+  key: Key = keys.cursor(cursor.id),
+): Op {
   const index: IndexEntries = cursor.deleted
     ? {}
     : {
@@ -171,7 +178,7 @@ export function putCursor(world: World, cursor: Cursor, expect: Version | 'absen
       }
   const over = cursor.deleted || cursor.status === 'ended'
   return {
-    put: keys.cursor(cursor.id),
+    put: key,
     item: encodeCursor(cursor),
     expect,
     index,
@@ -179,8 +186,8 @@ export function putCursor(world: World, cursor: Cursor, expect: Version | 'absen
   }
 }
 
-export const putRun = (run: Run, now: number): Op => ({
-  put: keys.run(run.schedule, run.row),
+export const putRun = (run: Run, now: number, pk: string = keys.cursor(run.schedule)[0]): Op => ({
+  put: [pk, run.row],
   item: encodeRun(run),
   expect: 'absent',
   // A prompt may wait longer than rows are kept: the row of one that is open stays until it has ended.

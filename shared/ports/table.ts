@@ -48,7 +48,7 @@ export type Guard =
   | { readonly attr: string; readonly is: 'absent' | 'present' }
 
 export type Op =
-  /** Writes the whole item. `ttl`: epoch seconds after which the store may delete it by itself. */
+  /** Writes the whole item; one that is frozen is given away for good, nested values too. `ttl`: epoch seconds after which the store may delete it by itself. */
   | {
       readonly put: Key
       readonly item: Item

@@ -28,8 +28,8 @@ export class Journal {
   /** Everything up to this entry is in the tables; and, up to `#synced`, for good. */
   #filed: number
   #synced: number
-  /** Since the timer last looked. */
-  #commits = 0
+  /** Rows since the timer last looked. */
+  #rows = 0
   /** Rows of the last group. */
   #added = 0
   /** Estimated; a checkpoint leaves the WAL's file as it is, to be written again from its beginning. */
@@ -52,8 +52,8 @@ export class Journal {
    *
    * @returns null when that is done already
    */
-  append(batch: Batch, commits: number): Promise<void> | null {
-    this.#commits += commits
+  append(batch: Batch): Promise<void> | null {
+    this.#rows += batch.length
     this.#added = batch.length
     this.#lookAfter(lookMs)
     if (batch.length === 0) return null
@@ -92,9 +92,9 @@ export class Journal {
 
   #look() {
     this.#timer = null
-    const busy = this.#commits > busyCommits
-    const quiet = this.#commits === 0
-    this.#commits = 0
+    const busy = this.#rows > busyRows
+    const quiet = this.#rows === 0
+    this.#rows = 0
     if (busy) {
       this.#lookAfter(lookMs)
     } else if (this.#rowsWait()) {
@@ -207,8 +207,8 @@ export class Journal {
   }
 }
 
-/** More commits than this between two looks: a burst, in which nothing is filed. */
-const busyCommits = 10
+/** More rows than this between two looks: a burst, in which nothing is filed. Commits tell nothing: one may hold a hundred rows or one. */
+const busyRows = 100
 const lookMs = 50
 const rowsPerSlice = 500
 const pauseMs = 2

@@ -10,7 +10,10 @@ export type Outcome = Row | typeof lookedAt
 export function outcomeOf(op: Op, row: Row, layout: Layout): Outcome | null {
   if ('put' in op) {
     if (!isExpected(op.expect, row.version)) return null
-    return written(op.put, op.item, row.version + 1, op.ttl ?? null, placesOf(layout, op.index))
+    const put = written(op.put, op.item, row.version + 1, op.ttl ?? null, placesOf(layout, op.index))
+    // Frozen, it was given away: nobody changes it any more, and reading it again costs no parsing.
+    if (Object.isFrozen(op.item)) put.item = op.item
+    return put
   }
   if ('patch' in op) return patched(op, row, layout)
   if ('delete' in op) return isExpected(op.expect, row.version) ? absent(layout) : null

@@ -323,7 +323,7 @@ class GroupingTable implements SqliteTable {
     const batches = this.#tables.map((rows) => rows.seal())
     let appended: Promise<void> | null
     try {
-      appended = this.#journal.append(batches.flat(), group.commits)
+      appended = this.#journal.append(batches.flat())
     } catch (cause) {
       this.#lose(group, batches, cause)
       return
