@@ -68,7 +68,9 @@ export async function sendMessage(call: Call, id: string, text: string): Promise
     const heard = resets
       ? putHead(world, { ...open.item, sends: 0, grants: 0 }, open.version, call.now)
       : headUnchanged(open)
-    const from = kind === 'agent' && toOther ? ((await actingIn(call)) ?? (await actingInMain(call))) : null
+    const sender = kind === 'agent' && toOther ? ((await actingIn(call)) ?? (await actingInMain(call))) : null
+    // Without a session the agent stands in its main one; into that very one it sends nothing to others.
+    const from = sender === null || sender.head.conv === conv ? null : sender
     const counted =
       from === null
         ? []
