@@ -44,7 +44,8 @@ export interface LocalOptions {
 
 /** What no alarm brought is found within this time, and expired rows leave in slices. One query a minute is not polling. */
 const sweepMs = 60_000
-const expireRowsPerSweep = 500
+/** Few while nothing has expired, so that idle is idle; many while there is something to delete. */
+const expireRows = { quiet: 100, busy: 1000 }
 const warmUpAfterMs = 2000
 
 export function openNode(options: LocalOptions): LocalNode {
@@ -101,8 +102,10 @@ export function openNode(options: LocalOptions): LocalNode {
     async start() {
       if (standing !== null) return
       alarms.start()
+      let rows = expireRows.quiet
       sweep = setInterval(() => {
-        table.expire(clock.now(), expireRowsPerSweep)
+        const expired = table.expire(clock.now(), rows)
+        rows = expired > 0 ? expireRows.busy : expireRows.quiet
         dueAt(clock.now()).catch((error: unknown) => {
           options.log('error', `sweep failed: ${error instanceof Error ? error.message : 'unknown fault'}`)
         })
