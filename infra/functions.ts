@@ -41,7 +41,7 @@ const shards = 8
 export function apiFunction(stack: Stack, parts: Parts): LambdaFunction {
   const role = roleOf(stack, 'Api')
   const listener = listenerRole(stack, role, parts.sessions)
-  mayUse(role, parts.tables, ['access', 'sessions', 'schedules', 'budgets', 'feed'])
+  mayUse(role, parts.tables, ['access', 'sessions', 'schedules', 'budgets', 'documents', 'feed'])
   maySetAlarms(role, parts)
   mayRing(role, parts.sessions)
   allow(role, ['sts:AssumeRole'], listener.roleArn)

@@ -6,6 +6,7 @@ import { attachCommand } from './commands/attach.ts'
 import { auditCommand } from './commands/audit.ts'
 import { budgetCommands } from './commands/budget.ts'
 import { clockCommand } from './commands/clock.ts'
+import { documentCommands } from './commands/document.ts'
 import { feedCommands } from './commands/feed.ts'
 import { keyCommands } from './commands/key.ts'
 import { messageCommands } from './commands/message.ts'
@@ -56,7 +57,7 @@ function rouse(shell: Shell): Command {
     .addHelpText('after', example)
   for (const add of [serveCommand, attachCommand, scheduleCommands, messageCommands, feedCommands]) add(shell, program)
   for (const add of [agentCommands, sessionCommands, personCommands, settingsCommand, clockCommand]) add(shell, program)
-  for (const add of [keyCommands, secretCommands, auditCommand, budgetCommands]) add(shell, program)
+  for (const add of [documentCommands, keyCommands, secretCommands, auditCommand, budgetCommands]) add(shell, program)
   adminCommands(shell, program)
   return program
 }

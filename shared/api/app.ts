@@ -5,7 +5,7 @@ import { audit } from '../engine/audit.ts'
 import type { Call } from '../engine/call.ts'
 import { Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
-import { bodyText, json, parsed } from './body.ts'
+import { bodyText, json, parsed, rawBody } from './body.ts'
 import { addressIn, callerIn, type Doorway } from './caller.ts'
 import { type DerivedIds, once } from './idempotency.ts'
 import type { Identity } from './identity.ts'
@@ -16,6 +16,7 @@ import { agentOperations } from './operations-agents.ts'
 import { auditOperations } from './operations-audit.ts'
 import { budgetOperations } from './operations-budgets.ts'
 import { deliveryOperations } from './operations-deliveries.ts'
+import { documentOperations } from './operations-documents.ts'
 import { feedOperations } from './operations-feed.ts'
 import { keyOperations } from './operations-keys.ts'
 import { scheduleOperations } from './operations-schedules.ts'
@@ -31,6 +32,7 @@ export const operations: readonly Operation[] = [
   ...sessionOperations,
   ...agentOperations,
   ...feedOperations,
+  ...documentOperations,
   ...budgetOperations,
   ...keyOperations,
   ...secretOperations,
@@ -109,7 +111,7 @@ function matches(pattern: string, path: string): boolean {
 
 function response(answer: Answer): Response {
   if (answer.status === 204) return new Response(null, { status: 204 })
-  return new Response(JSON.stringify(answer.body), {
+  return new Response(answer.text ?? JSON.stringify(answer.body), {
     status: answer.status,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...answer.headers },
   })
@@ -153,7 +155,8 @@ async function answered(door: Doorway, op: Operation, context: Context, written:
   const caller = await callerIn(door, request, () => addressIn(context.env))
   const query = op.query === null ? null : parsed(op.query, asked.query(), 'query_invalid')
   const text = op.body === null ? '' : await bodyText(op, request)
-  const body = op.body === null ? null : parsed(op.body, json(op, text), 'body_invalid')
+  const sent = op.body === null ? null : op.takes === 'json' ? json(op, text) : rawBody(op, request, text)
+  const body = op.body === null ? null : parsed(op.body, sent, 'body_invalid')
   const callAt = (at: number, ids: DerivedIds | null): Call => ({
     world,
     caller,
@@ -186,6 +189,7 @@ async function answered(door: Doorway, op: Operation, context: Context, written:
     query,
     body,
     ifMatch: request.headers.get('if-match'),
+    ifNoneMatch: request.headers.get('if-none-match'),
     waiting,
   }
   const key = op.creates ? request.headers.get('idempotency-key') : null

@@ -9,10 +9,10 @@ export async function bodyText(op: Operation, request: Request): Promise<string>
   if (declared > op.bodyBytesMax) throw tooLarge(op)
   const chunks: Uint8Array[] = []
   let size = 0
-  if (request.headers.has('content-length')) {
+  if (op.takes === 'json' && request.headers.has('content-length')) {
     const text = await request.text()
     if (text.length * 3 > op.bodyBytesMax && Buffer.byteLength(text) > op.bodyBytesMax) throw tooLarge(op)
-    assertMedia(op, request, text)
+    assertMedia(op, request, text === '')
     return text
   }
   // No length declared: read no further than the bound.
@@ -21,22 +21,56 @@ export async function bodyText(op: Operation, request: Request): Promise<string>
     if (size > op.bodyBytesMax) throw tooLarge(op)
     chunks.push(chunk)
   }
-  const text = Buffer.concat(chunks).toString('utf8')
-  assertMedia(op, request, text)
-  return text
+  assertMedia(op, request, size === 0)
+  const bytes = Buffer.concat(chunks)
+  return op.takes === 'json' ? bytes.toString('utf8') : exact(bytes)
 }
 
 const tooLarge = (op: Operation): Refused =>
   new Refused('body_too_large', `expected a body of at most ${op.bodyBytesMax / 1024} KB`)
 
-function assertMedia(op: Operation, request: Request, text: string): void {
-  if (text === '' && op.bodyOptional) return
-  const media = (request.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase()
-  if (media !== 'application/json' && !media.endsWith('+json'))
-    throw new Refused(
-      'media_type',
-      `expected content-type application/json, got ${media === '' ? 'none' : `"${media.slice(0, 60)}"`}`,
-    )
+/** What is kept must be what was sent: bytes that are no UTF-8 would be replaced, and a byte order mark dropped. */
+function exact(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new Refused('body_invalid', 'expected UTF-8, got bytes that are none')
+  }
+}
+
+function assertMedia(op: Operation, request: Request, isEmpty: boolean): void {
+  if (isEmpty && op.bodyOptional) return
+  const media = mediaOf(request)
+  if (isJson(media)) return
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(request.headers.get('content-type') ?? '')?.[1] ?? ''
+  const isText = /^text\/[a-z0-9][a-z0-9!#$&^_.+-]{0,60}$/.test(media)
+  if (op.takes === 'document' && isText && /^(utf-?8)?$/i.test(charset)) return
+  const wanted = op.takes === 'json' ? 'application/json' : 'application/json or text/* in UTF-8'
+  const got = charset === '' ? media : `${media}; charset=${charset}`
+  throw new Refused(
+    'media_type',
+    `expected content-type ${wanted}, got ${media === '' ? 'none' : `"${got.slice(0, 60)}"`}`,
+  )
+}
+
+const isJson = (media: string): boolean => media === 'application/json' || media.endsWith('+json')
+
+const mediaOf = (request: Request): string =>
+  (request.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase()
+
+/** A body that is kept as it was sent. */
+export interface RawBody {
+  readonly type: 'json' | 'text'
+  readonly media: string
+  readonly text: string
+}
+
+export function rawBody(op: Operation, request: Request, text: string): RawBody {
+  const media = mediaOf(request)
+  if (!isJson(media)) return { type: 'text', media, text }
+  json(op, text)
+  // Every kind of JSON goes out as JSON: what others named theirs is no name that we vouch for.
+  return { type: 'json', media: 'application/json', text }
 }
 
 export function json(op: Operation, text: string): unknown {

@@ -53,7 +53,7 @@ function described(op: Operation): object {
     ...(op.body === null
       ? {}
       : {
-          requestBody: { required: !op.bodyOptional, content: { 'application/json': { schema: schemaOf(op.body) } } },
+          requestBody: { required: !op.bodyOptional, content: contentOf(op, op.body) },
         }),
     responses: {
       ...Object.fromEntries(op.statuses.map((status) => [status, answerOf(status)])),
@@ -64,6 +64,11 @@ function described(op: Operation): object {
     },
   }
 }
+
+const contentOf = (op: Operation, body: z.ZodType): object =>
+  op.takes === 'json'
+    ? { 'application/json': { schema: schemaOf(body) } }
+    : { 'application/json': { schema: {} }, 'text/*': { schema: { type: 'string' } } }
 
 const answerOf = (status: number): object =>
   status === 204

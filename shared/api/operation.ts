@@ -15,6 +15,8 @@ export interface Operation<B extends z.ZodType = z.ZodType, Q extends z.ZodType 
   /** True where an empty body stands for `{}`. */
   readonly bodyOptional: boolean
   readonly bodyBytesMax: number
+  /** `document`: JSON or text, which reaches `run` as it was sent (a `RawBody`). */
+  readonly takes: 'json' | 'document'
   readonly query: Q | null
   /** Statuses that are no problem, the usual one first. */
   readonly statuses: readonly number[]
@@ -31,6 +33,7 @@ export interface Given<B, Q> {
   readonly body: B
   readonly query: Q
   readonly ifMatch: string | null
+  readonly ifNoneMatch: string | null
   readonly waiting: Waiting
 }
 
@@ -45,10 +48,21 @@ export interface Waiting {
 export interface Answer {
   readonly status: number
   readonly body: unknown
+  /** Sent as it is instead of `body`; its content type stands in `headers`. */
+  readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-type Optional = 'bodyOptional' | 'bodyBytesMax' | 'statuses' | 'creates' | 'secret' | 'audited' | 'query' | 'body'
+type Optional =
+  | 'bodyOptional'
+  | 'bodyBytesMax'
+  | 'takes'
+  | 'statuses'
+  | 'creates'
+  | 'secret'
+  | 'audited'
+  | 'query'
+  | 'body'
 
 /** Fills in what most operations share; keeps the types of body and query for `run`. */
 export function operation<B extends z.ZodType = z.ZodNull, Q extends z.ZodType = z.ZodNull>(
@@ -59,6 +73,7 @@ export function operation<B extends z.ZodType = z.ZodNull, Q extends z.ZodType =
     query: null,
     bodyOptional: false,
     bodyBytesMax: 64 * 1024,
+    takes: 'json',
     statuses: [200],
     creates: false,
     secret: false,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { holdNotes } from '../engine/holds-shown.ts'
 import { scheduleFor } from '../engine/reach.ts'
 import { backfill, listRuns, preview, runNow, why } from '../engine/runs.ts'
 import { editSchedule, etagOf, pauseSchedule, resumeSchedule } from '../engine/schedule-edit.ts'
@@ -55,26 +56,25 @@ export const scheduleOperations = [
     summary: 'Show what a rule would do; nothing is stored',
     tag,
     body: schemas.schedulePreview,
-    run: async (call, { body }) =>
-      ok(
-        present.preview(
-          preview(
-            {
-              at: body.at ?? null,
-              every: body.every ?? null,
-              cron: body.cron ?? null,
-              rrule: body.rrule ?? null,
-              dtstart: body.dtstart ?? null,
-              tz: body.tz ?? null,
-              from: body.from ?? null,
-              count: body.count ?? 3,
-              until: body.until ?? null,
-              flow: body.flow != null,
-            },
-            call.now,
-          ),
-        ),
-      ),
+    run: async (call, { body }) => {
+      const shown = preview(
+        {
+          at: body.at ?? null,
+          every: body.every ?? null,
+          cron: body.cron ?? null,
+          rrule: body.rrule ?? null,
+          dtstart: body.dtstart ?? null,
+          tz: body.tz ?? null,
+          from: body.from ?? null,
+          count: body.count ?? 3,
+          until: body.until ?? null,
+          flow: body.flow != null,
+        },
+        call.now,
+      )
+      const held = await holdNotes(call, { session: body.session ?? null, agent: body.agent ?? null })
+      return ok(present.preview({ ...shown, notes: [...shown.notes, ...held] }))
+    },
   }),
   operation({
     name: 'getSchedule',

@@ -43,7 +43,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   turn_not_running: { status: 409, title: 'The turn is not running' },
   precondition_failed: { status: 412, title: 'It has changed since you read it' },
   body_too_large: { status: 413, title: 'The body is too large' },
-  media_type: { status: 415, title: 'The body must be application/json' },
+  media_type: { status: 415, title: 'Not a content type that is taken here' },
   body_invalid: { status: 422, title: 'The body does not fit' },
   query_invalid: { status: 422, title: 'The query does not fit' },
   clock_backward: { status: 422, title: 'The clock moves forward only' },

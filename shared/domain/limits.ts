@@ -91,4 +91,10 @@ export const limits = {
   feedMarksMs: 86_400_000,
   /** Titles in the summary of a group; the rest is counted. */
   groupSummaryCardsMax: 100,
+  documentBytesMax: 300 * 1024,
+  documentPathCharsMax: 500,
+  /** DynamoDB's sort keys hold 1,024 bytes. */
+  documentPathBytesMax: 1_000,
+  /** Of a body, as JSON: an item holds 350,000 bytes, and the path stands in its key. */
+  documentPartBytesMax: 340_000,
 } as const

@@ -159,7 +159,7 @@ export const tables = {
   schedules: { partitions: ['S'] },
   /** N#monitor; W#hash of a path, and what watches it */
   monitors: { partitions: ['N', 'W'] },
-  /** D#path: head and bodies */
+  /** D#owner: heads, parts of bodies, versions of deleted ones */
   documents: { partitions: ['D'] },
   /** R#trace in chunks; F#agent, counts per fingerprint */
   traces: { partitions: ['R', 'F'] },

@@ -17,6 +17,8 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createClient } from '../../apps/client/client.ts'
+import { attach, type WorkerEvent } from '../../apps/worker/attach.ts'
 import { agentWithSession, claim, end, fresh, read, runs, say, schedule } from '../journeys/actors.ts'
 import { type Json, RouseNode } from '../journeys/node.ts'
 import { type DeployedRouse, deployRouse } from './deploy.ts'
@@ -202,6 +204,40 @@ describe('the queue of a session', () => {
     })
     const { Messages } = await outside.send(new ReceiveMessageCommand({ QueueUrl: queue.url, WaitTimeSeconds: 10 }))
     expect(Messages!.map(({ Body }) => JSON.parse(Body!).id)).toEqual([said.id])
+  })
+
+  test('is what an attached worker listens to: it hears the bell of a schedule and answers', async () => {
+    const { session } = await agentWithSession(rouse)
+    const stop = new AbortController()
+    const events: WorkerEvent[] = []
+    let heard = () => {}
+    const listening = new Promise<void>((resolve) => {
+      heard = resolve
+    })
+    const working = attach({
+      client: createClient({ url: rouse.url, key: rouse.key }),
+      target: { session: session.id },
+      // A bell that is not heard would be found by the slow claim; here it would come too late to pass for one.
+      slowClaimMs: 600_000,
+      once: true,
+      signal: stop.signal,
+      on: (event) => {
+        events.push(event)
+        if (event.kind === 'attached') heard()
+      },
+      run: async ({ message }) => ({ outcome: 'ok', answer: `I read: ${message.text.split('\n').at(-1)}` }),
+    })
+    try {
+      await listening
+      const made = await schedule(rouse, { session: session.id, at: ahead(5) })
+      await working
+      expect(events.find(({ kind }) => kind === 'attached')).toMatchObject({ way: 'queue' })
+      expect(events.filter(({ kind }) => kind === 'warning')).toEqual([])
+      expect(await runs(rouse, made.id)).toMatchObject([{ outcome: 'fired', result: 'ok' }])
+    } finally {
+      stop.abort()
+      await working
+    }
   })
 
   test('goes with its session', async () => {
