@@ -107,7 +107,8 @@ describe('a node killed with -9 while 1,000 schedules fire', () => {
     const real = new RouseNode()
     try {
       await real.start()
-      const herd = await armed(real, new Date(Date.now() + 12_000).toISOString()) // all of them have to be there by then, on a busy machine too
+      // All of them have to be there by then, on a busy machine too.
+      const herd = await armed(real, new Date(Date.now() + 12_000).toISOString())
       for (;;) {
         if ((await waitingIn(real, herd)).length > 0) break
         await sleep(20)
