@@ -44,7 +44,7 @@ export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!(error instanceof Conflict)) throw error
       // A few losers look again at once; a crowd that does so only gets in its own way, and on AWS pays for it.
-      if (tries > 3) await pause(Math.random() * Math.min(200, 2 ** tries))
+      if (tries > 3) await pause(Math.random() * Math.min(25, 2 ** tries))
       if (tries >= attemptsMax) throw new Contended(`${tries} commits in a row lost a race; try again`, error)
     }
   }
