@@ -15,6 +15,8 @@ const answer = handle(
     // Counted in each container by itself: API Gateway's throttling is the outer bound.
     rate: rateFromEnv(process.env),
   }),
+  // As bytes: handed over as a string, a document would lose its byte order mark on the way.
+  { isContentTypeBinary: (type) => type.startsWith('text/') },
 )
 
 /** API Gateway's HTTP API, payload 2.0. */
