@@ -16,7 +16,7 @@ beforeEach(() => {
   table = openTable({ file: join(folder, `${++files}.db`), clock: { now: () => now } })
 })
 
-const make = (t: Table = table) => firstPerson(t, openIds(), { name: 'Rutger', tz: 'Europe/Amsterdam', now })
+const make = (t: Table = table) => firstPerson(t, openIds(), { name: 'colleague', tz: 'Europe/Amsterdam', now })
 const ownerOf = async (key: string) => (await table.get([[`K#${sha256(key)}`, 'A']]))[0]?.item.person
 
 describe('the first person of a deployment', () => {
@@ -25,7 +25,7 @@ describe('the first person of a deployment', () => {
     if (made.kind !== 'made') throw new Error('there was one')
     expect(await ownerOf(made.key)).toBe(made.person)
     const [person] = await table.get([[`P#${made.person.slice(4)}`, 'A']])
-    expect(person?.item).toMatchObject({ name: 'Rutger', tz: 'Europe/Amsterdam', admin: true })
+    expect(person?.item).toMatchObject({ name: 'colleague', tz: 'Europe/Amsterdam', admin: true })
   })
 
   test('is made once: whoever comes later is told who it is and since when', async () => {

@@ -12,7 +12,7 @@ export function adminCommands(shell: Shell, program: Command): void {
   acts<{ stack: string; name: string; tz: string }>(
     shell,
     command,
-    { example: 'rouse admin bootstrap --stack Rouse-prod --name Rutger --tz Europe/Amsterdam' },
+    { example: 'rouse admin bootstrap --stack Rouse-prod --name owner --tz Europe/Amsterdam' },
     async (options) => {
       // The AWS SDK is a second of loading that no other command waits for.
       const { bootstrap } = await import('../bootstrap.ts')

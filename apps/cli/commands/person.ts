@@ -12,7 +12,7 @@ export function personCommands(shell: Shell, program: Command): void {
   calls<{ tz?: string; admin?: boolean }>(
     shell,
     add,
-    { example: 'rouse person add Rutger --tz Europe/Amsterdam' },
+    { example: 'rouse person add colleague --tz Europe/Amsterdam' },
     async ({ client, args, options, screen, show }) => {
       const body = given({ name: args[0]!, tz: options.tz, admin: options.admin })
       const answer = await client.call<{ id: string; name: string; key: string }>('POST', '/v1/people', { body })
