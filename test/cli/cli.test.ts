@@ -215,7 +215,9 @@ describe('agents, people, sessions, settings, the clock', () => {
 
   test('a person is added and their key shown', async () => {
     server.on('POST /v1/people', { status: 201, body: { id: 'per_1', name: 'colleague', key: 'rk_person' } })
-    expect((await call('person', 'add', 'colleague', '--tz', 'Europe/Amsterdam', '--admin')).stdout).toContain('rk_person')
+    expect((await call('person', 'add', 'colleague', '--tz', 'Europe/Amsterdam', '--admin')).stdout).toContain(
+      'rk_person',
+    )
     expect(server.to('POST /v1/people')[0]?.body).toEqual({ name: 'colleague', tz: 'Europe/Amsterdam', admin: true })
   })
 
