@@ -10,8 +10,9 @@ import { wishOf } from './incidents.ts'
 import { loadSchedules, runIdOf } from './load.ts'
 import { approvalCard, approvalOf, asksFirst, asksForPrompt } from './prompts.ts'
 import { releaseHeld } from './release.ts'
-import { type AskedSchedule, createAsked } from './requests.ts'
+import { createAsked } from './requests.ts'
 import { patchRun, putCursor } from './rows.ts'
+import type { AskedSchedule } from './schedules.ts'
 import { commit, keys, putCard, putHead, read, type SessionRow } from './store.ts'
 
 /**

@@ -3,8 +3,6 @@ import type { Call } from './call.ts'
 import { type AskedSchedule, createSchedule } from './schedules.ts'
 import { keys, read } from './store.ts'
 
-export type { AskedSchedule }
-
 /** Makes what an agent asked for, as that agent and from where it asked, now that a person allows it (S0-23). */
 export async function createAsked(call: Call, asked: AskedSchedule): Promise<void> {
   const head = await read<Head>(call.world, keys.head(asked.conv))

@@ -253,13 +253,13 @@ const newCursor = (definition: Definition): Cursor => ({
   deleted: false,
 })
 
-/** S2-55: the same answer whether the agent exists or not. */
 /** What the decision read of the conversations still holds when it is written: one that was archived meanwhile takes nothing new. */
 export const unchangedHeads = (...heads: readonly (Stored<Head> | null)[]): Op[] => {
   const byKey = new Map(heads.flatMap((head) => (head === null ? [] : [[head.key[0], head] as const])))
   return [...byKey.values()].map(headUnchanged)
 }
 
+/** S2-55: the same answer whether the agent exists or not. */
 const notAllowed = (what: string): Refused =>
   new Refused('schedule_agent_not_allowed', `this key can talk to no agent of ${what}; ask its owner to share it`)
 
