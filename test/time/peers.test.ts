@@ -19,13 +19,16 @@ function first(recurrence: Recurrence, after: number, n: number): number[] {
 /**
  * Where the rrule package is no judge: BYWEEKNO without a weekday takes all seven days, though RFC 5545 takes the start's;
  * a plain weekday beside an nth one (MO,2WE) narrows instead of adding. HOURLY and MINUTELY walk every period, too slow
- * where days are narrowed: the minute-by-minute reference looks at those.
+ * where days are narrowed: the minute-by-minute reference looks at those. And where an interval never meets the hours or
+ * minutes asked for (every 12 hours from 8:00, at 9) it looks for ever, and no time limit ends a loop that never yields.
  */
 function canJudge(rule: Rule): boolean {
   if (rule.byweekno !== undefined && rule.byday === undefined) return false
   const counted = rule.byday?.filter((day) => day.length > 2) ?? []
   if (counted.length > 0 && counted.length < rule.byday!.length) return false
   const isSubDaily = rule.freq === 'HOURLY' || rule.freq === 'MINUTELY'
+  const asked = rule.freq === 'HOURLY' ? rule.byhour : (rule.byhour ?? rule.byminute)
+  if (isSubDaily && rule.interval !== 1 && asked !== undefined) return false
   return !(isSubDaily && (rule.bymonth ?? rule.bymonthday ?? rule.byyearday ?? rule.byday) !== undefined)
 }
 
