@@ -5,6 +5,8 @@ import { commit, machine } from './machine.ts'
 import { markdown, terminalTable } from './report.ts'
 import { fullRuns, keepRun, type MeasuredRow } from './results.ts'
 import type { Row } from './row.ts'
+import { cel } from './rows/cel.ts'
+import { change } from './rows/change.ts'
 import { create } from './rows/create.ts'
 import { drain } from './rows/drain.ts'
 import { idle } from './rows/idle.ts'
@@ -13,7 +15,7 @@ import { quick } from './sizes.ts'
 import { stopEverything, stopOnSignals } from './started.ts'
 
 const USAGE = 'npm run bench [-- row-id … --quick]'
-const rows: Row[] = [...timeRows, drain, create, idle]
+const rows: Row[] = [...timeRows, cel, drain, change, create, idle]
 
 const asked = process.argv.slice(2).filter((arg) => !arg.startsWith('--'))
 const unknown = [

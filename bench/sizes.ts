@@ -16,3 +16,7 @@ export const createSizes = quick
 export const idleSizes = quick
   ? { armed: 10_000, settleMs: 5_000, watchMs: 10_000 }
   : { armed: 100_000, settleMs: 15_000, watchMs: 60_000 }
+
+export const changeSizes = quick
+  ? { armed: 10_000, few: 100, changes: 300, onOnePath: 2_000, rounds: 1 }
+  : { armed: 100_000, few: 100, changes: 1_000, onOnePath: 10_000, rounds: 3 }

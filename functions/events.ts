@@ -13,3 +13,20 @@ export interface SqsRecord {
 export interface SqsBatchAnswer {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
 }
+
+/** A batch of a table's stream that holds keys only. */
+export interface StreamEvent {
+  readonly Records: readonly StreamRecord[]
+}
+
+export interface StreamRecord {
+  readonly dynamodb?: {
+    readonly Keys?: { readonly [attribute: string]: { readonly S?: string } | undefined }
+    readonly SequenceNumber?: string
+  }
+}
+
+/** The stream goes on from the first of these: it and what came after it come again. */
+export interface StreamBatchAnswer {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
+}

@@ -14,7 +14,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { indexes, type TableName } from '../shared/ports/table.ts'
 import type { Scheduler } from './clock.ts'
-import { alarmSeconds, type SessionQueues } from './queues.ts'
+import { alarmSeconds, changeSeconds, type SessionQueues } from './queues.ts'
 import type { Settings } from './settings.ts'
 import type { Stage } from './stage.ts'
 import { type DataTables, physicalNames } from './storage.ts'
@@ -26,6 +26,7 @@ export interface Parts {
   readonly settings: Settings
   readonly tables: DataTables
   readonly alarms: Queue
+  readonly deadChanges: Queue
   readonly sessions: SessionQueues
   readonly scheduler: Scheduler
 }
@@ -41,7 +42,17 @@ const shards = 8
 export function apiFunction(stack: Stack, parts: Parts): LambdaFunction {
   const role = roleOf(stack, 'Api')
   const listener = listenerRole(stack, role, parts.sessions)
-  mayUse(role, parts.tables, ['access', 'sessions', 'schedules', 'budgets', 'documents', 'feed'])
+  mayUse(role, parts.tables, [
+    'access',
+    'sessions',
+    'schedules',
+    'budgets',
+    'documents',
+    'monitors',
+    'feed',
+    'traces',
+    'flows',
+  ])
   maySetAlarms(role, parts)
   mayRing(role, parts.sessions)
   allow(role, ['sts:AssumeRole'], listener.roleArn)
@@ -50,6 +61,8 @@ export function apiFunction(stack: Stack, parts: Parts): LambdaFunction {
     ['ssm:PutParameter', 'ssm:GetParameter', 'ssm:DeleteParameter', 'ssm:GetParametersByPath'],
     secretArns(stack, parts),
   )
+  // Only a call runs steps that call functions: what runs by itself only reads.
+  for (const arn of parts.settings.lambdas) allow(role, ['lambda:InvokeFunction'], arn)
   return lambda(stack, 'Api', role, parts, {
     seconds: apiSeconds,
     environment: { ROUSE_LISTENER_ROLE_ARN: listener.roleArn },
@@ -72,10 +85,27 @@ export function sweepFunction(stack: Stack, parts: Parts): LambdaFunction {
   return lambda(stack, 'Sweep', role, parts, { seconds: sweepSeconds })
 }
 
+/** Brings changes of documents to whoever watches them. */
+export function changeFunction(stack: Stack, parts: Parts): LambdaFunction {
+  const role = roleOf(stack, 'Change')
+  const { tableArn, tableStreamArn } = parts.tables.documents
+  mayUse(role, parts.tables, ['sessions', 'schedules', 'monitors', 'documents', 'budgets', 'feed'])
+  mayRead(role, parts.tables, 'access')
+  maySetAlarms(role, parts)
+  mayRing(role, parts.sessions)
+  // The event source mapping reads the stream with the function's role, and lays down with it what is given up.
+  allow(role, ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'], tableStreamArn!)
+  allow(role, ['dynamodb:ListStreams'], `${tableArn}/stream/*`)
+  allow(role, ['sqs:SendMessage'], parts.deadChanges.queueArn)
+  return lambda(stack, 'Change', role, parts, { seconds: changeSeconds })
+}
+
 /** An alarm and the sweep come to the same. */
 function mayWake(stack: Stack, role: Role, parts: Parts): void {
-  mayUse(role, parts.tables, ['sessions', 'schedules', 'budgets', 'feed'])
+  mayUse(role, parts.tables, ['sessions', 'schedules', 'monitors', 'documents', 'budgets', 'feed'])
   mayRead(role, parts.tables, 'access')
+  // Tools that are watched.
+  mayRead(role, parts.tables, 'flows')
   maySetAlarms(role, parts)
   mayRing(role, parts.sessions)
   allow(role, ['ssm:GetParameter'], secretArns(stack, parts))
@@ -155,7 +185,7 @@ const mayRing = (role: Role, sessions: SessionQueues): void =>
 
 function lambda(
   stack: Stack,
-  name: 'Api' | 'Alarm' | 'Sweep',
+  name: 'Api' | 'Alarm' | 'Sweep' | 'Change',
   role: Role,
   parts: Parts,
   o: { readonly seconds: number; readonly environment?: Record<string, string>; readonly isLoop?: boolean },

@@ -1,10 +1,20 @@
 import { Duration, type Stack } from 'aws-cdk-lib'
-import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
+import type { Table } from 'aws-cdk-lib/aws-dynamodb'
+import {
+  EventSourceMapping,
+  FilterCriteria,
+  FilterRule,
+  type Function as LambdaFunction,
+  StartingPosition,
+} from 'aws-cdk-lib/aws-lambda'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import type { Stage } from './stage.ts'
 
 /** How long a batch of alarms may take. Ten commits side by side take well under a second; the rest is room for the SDK's retries. */
 export const alarmSeconds = 20
+
+/** A change that ten thousand watch is some hundred commits. */
+export const changeSeconds = 60
 
 /** Where alarms arrive: from the Scheduler, and from the functions themselves for waits of up to 15 minutes. */
 export function alarmsQueue(stack: Stack, stage: Stage): Queue {
@@ -48,5 +58,34 @@ export function deliver(stack: Stack, queue: Queue, alarm: LambdaFunction): void
     reportBatchItemFailures: true,
     // 200 alarms at once. A herd at 8:00 must not take the whole account's concurrency, which the API needs too.
     maxConcurrency: 20,
+  })
+}
+
+/** Where changes end that could not be brought to whoever watches. They are owed in the table all the same. */
+export function deadChangesQueue(stack: Stack, stage: Stage): Queue {
+  return new Queue(stack, 'ChangesDead', {
+    queueName: `rouse-${stage.name}-changes-dead`,
+    retentionPeriod: Duration.days(14),
+    encryption: QueueEncryption.SQS_MANAGED,
+  })
+}
+
+/** The stream of the documents wakes the function. */
+export function deliverChanges(stack: Stack, documents: Table, dead: Queue, change: LambdaFunction): void {
+  new EventSourceMapping(stack, 'ChangeDelivery', {
+    target: change,
+    eventSourceArn: documents.tableStreamArn!,
+    startingPosition: StartingPosition.TRIM_HORIZON,
+    // Heads only: a put writes the parts of the body too, and those say nothing more.
+    filters: [FilterCriteria.filter({ dynamodb: { Keys: { sk: { S: FilterRule.beginsWith('H#') } } } })],
+    // Whoever waits is to be woken within a second, so there is no window in which a batch fills up.
+    batchSize: 100,
+    reportBatchItemFailures: true,
+    bisectBatchOnError: true,
+    // One document that cannot be brought must not hold up the others for a day: the sweep brings what is given up here.
+    retryAttempts: 5,
+    maxRecordAge: Duration.hours(1),
+    // The function's role may send there, and no more than that.
+    onFailure: { bind: () => ({ destination: dead.queueArn }) },
   })
 }

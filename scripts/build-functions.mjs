@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-for (const name of ['api', 'alarm', 'sweep']) {
+for (const name of ['api', 'alarm', 'sweep', 'change']) {
   const outdir = `dist/functions/${name}`
   await rm(root + outdir, { recursive: true, force: true })
   const { metafile } = await build({

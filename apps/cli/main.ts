@@ -8,14 +8,20 @@ import { budgetCommands } from './commands/budget.ts'
 import { clockCommand } from './commands/clock.ts'
 import { documentCommands } from './commands/document.ts'
 import { feedCommands } from './commands/feed.ts'
+import { flowCommands } from './commands/flow.ts'
 import { keyCommands } from './commands/key.ts'
 import { messageCommands } from './commands/message.ts'
+import { monitorCommands } from './commands/monitor.ts'
 import { personCommands } from './commands/person.ts'
 import { scheduleCommands } from './commands/schedule.ts'
 import { secretCommands } from './commands/secret.ts'
 import { serveCommand } from './commands/serve.ts'
 import { sessionCommands } from './commands/session.ts'
 import { settingsCommand } from './commands/settings.ts'
+import { tickCommands } from './commands/ticks.ts'
+import { toolCommands } from './commands/tool.ts'
+import { traceCommands } from './commands/trace.ts'
+import { triggerCommands } from './commands/trigger.ts'
 import { exits } from './report.ts'
 import type { Io, Shell } from './shell.ts'
 
@@ -58,6 +64,11 @@ function rouse(shell: Shell): Command {
   for (const add of [serveCommand, attachCommand, scheduleCommands, messageCommands, feedCommands]) add(shell, program)
   for (const add of [agentCommands, sessionCommands, personCommands, settingsCommand, clockCommand]) add(shell, program)
   for (const add of [documentCommands, keyCommands, secretCommands, auditCommand, budgetCommands]) add(shell, program)
+  toolCommands(shell, program)
+  triggerCommands(shell, program)
+  tickCommands(shell, program)
+  monitorCommands(shell, program)
+  for (const add of [traceCommands, flowCommands]) add(shell, program)
   adminCommands(shell, program)
   return program
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Hono } from 'hono'
 import { openIds } from '../../shared/adapters/ids.ts'
 import { openOutbound } from '../../shared/adapters/outbound/open.ts'
+import { proactiveFromEnv } from '../../shared/adapters/proactive.ts'
 import { openAlarms } from '../../shared/adapters/sqlite/alarms.ts'
 import { type LocalBell, openBell } from '../../shared/adapters/sqlite/bell.ts'
 import { openSecrets } from '../../shared/adapters/sqlite/secrets.ts'
@@ -10,7 +11,7 @@ import { openTable, type SqliteTable } from '../../shared/adapters/sqlite/table.
 import { createApp } from '../../shared/api/app.ts'
 import { type IdentityProvider, openIdentity } from '../../shared/api/identity.ts'
 import type { Rate } from '../../shared/api/rate.ts'
-import { deliverDue, stopDeliveries } from '../../shared/engine/deliver-due.ts'
+import { doApart, stopApart } from '../../shared/engine/apart.ts'
 import { drainWakes } from '../../shared/engine/drain.ts'
 import type { Clock, Log, World } from '../../shared/ports/world.ts'
 import { clockOperations, type FixedClock, fixedClock } from './clock.ts'
@@ -73,15 +74,18 @@ export function openNode(options: LocalOptions): LocalNode {
     ids: openIds(),
     log: options.log,
     shards: 1,
+    streamed: false,
+    flowsApart: false,
+    proactive: proactiveFromEnv(options.env ?? {}),
   }
   /** A receiver that takes its time must hold up no wake: what is sent out goes apart. */
   const dueAt = async (now: number): Promise<void> => {
     await drainWakes(world, now)
-    void deliverDue(world, now)
+    void doApart(world, now)
   }
   /** Where the clock stands still, nobody comes later to send what a call made due. */
   const settled = async (): Promise<void> => {
-    if (standing !== null) await deliverDue(world, clock.now())
+    if (standing !== null) await doApart(world, clock.now())
     await table.flush()
   }
   const app = createApp({
@@ -124,7 +128,7 @@ export function openNode(options: LocalOptions): LocalNode {
       bell.closeAll()
       await alarms.stop()
       stopping.abort()
-      await stopDeliveries(world)
+      await stopApart(world)
       await table.flush()
       await table.close()
     },

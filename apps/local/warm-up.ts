@@ -38,6 +38,9 @@ export async function warmUp(live: World, signal: AbortSignal): Promise<void> {
     ids,
     log: () => {},
     shards: 1,
+    streamed: false,
+    flowsApart: false,
+    proactive: false,
   }
   const person = { id: `per_${ids.ulid(at)}`, name: 'nobody', tz: 'UTC', admin: true, createdAt: at }
   const call: Call = {

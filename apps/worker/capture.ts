@@ -1,3 +1,5 @@
+import { StringDecoder } from 'node:string_decoder'
+
 /** What `end` takes is 1 MB as JSON; the rest of the body and the escapes of an unlucky text need their room. */
 const answerBytesMax = 900 * 1024
 const tailBytes = 16 * 1024
@@ -26,6 +28,29 @@ export class Beginning {
   }
 }
 
+/** Keeps the first characters of a child's output, and reads the rest without keeping it. */
+export class FirstChars {
+  private readonly decoder = new StringDecoder('utf8')
+  private readonly most: number
+  private kept = ''
+
+  constructor(most: number) {
+    this.most = most
+  }
+
+  add(chunk: Buffer): void {
+    if (this.kept.length < this.most) this.kept += this.decoder.write(chunk)
+  }
+
+  /** Its end trimmed: blanks alone are no output. */
+  text(): string {
+    return this.kept
+      .slice(0, this.most)
+      .replace(/[\uD800-\uDBFF]$/, '')
+      .trimEnd()
+  }
+}
+
 /** Keeps the end of a child's standard error, which is where programs say why they stopped. */
 export class Tail {
   private text: Buffer = Buffer.alloc(0)
@@ -35,10 +60,14 @@ export class Tail {
   }
 
   summary(what: string): string {
-    const said = textOf(this.text).trim()
-    const room = summaryCharsMax - what.length - 3
-    const end = said.length > room ? `…${said.slice(-room)}`.replace(/^…[\uDC00-\uDFFF]/, '…') : said
+    const end = this.end(summaryCharsMax - what.length - 3)
     return end === '' ? what : `${what}: ${end}`
+  }
+
+  /** The last characters of it; '' when nothing but blanks came. */
+  end(charsMax = summaryCharsMax - 1): string {
+    const said = textOf(this.text).trim()
+    return said.length > charsMax ? `…${said.slice(-charsMax)}`.replace(/^…[\uDC00-\uDFFF]/, '…') : said
   }
 }
 

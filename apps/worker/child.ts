@@ -1,10 +1,10 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { Message } from '../client/shapes.ts'
-import { Beginning, Tail } from './capture.ts'
 import type { Steering } from './steering.ts'
 
-const killMs = 5_000
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>
+
 /** A command that left something running behind it, which holds its output open, is not waited for any longer than this. */
 const lingerMs = 2_000
 
@@ -12,8 +12,15 @@ export interface ChildEnd {
   /** Null when a signal ended it. */
   readonly code: number | null
   readonly by: NodeJS.Signals | null
-  readonly stdout: Beginning
-  readonly stderr: Tail
+}
+
+/** What becomes of one of a command's outputs. */
+export interface Sink {
+  readonly keep: { add(chunk: Buffer): void }
+  /** Where it is passed on to as it comes; null: nowhere. */
+  readonly to: NodeJS.WritableStream | null
+  /** What is passed on instead of a piece. */
+  readonly mark?: (chunk: Buffer) => Buffer
 }
 
 /**
@@ -26,15 +33,25 @@ export async function runChild(o: {
   readonly command: readonly string[]
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
-  readonly input: string
+  /** Null: it has no input at all. */
+  readonly input: string | null
   /** Null closes the command's input after `input`. */
   readonly steering: Steering | null
-  readonly stdout: NodeJS.WritableStream
-  readonly stderr: NodeJS.WritableStream
+  readonly stdout: Sink
+  readonly stderr: Sink
   readonly signal: AbortSignal
+  /** How long after SIGTERM a command that is to be stopped is killed; 0 kills it at once. */
+  readonly graceMs: number
+  /** What the command leaves running behind it goes with it, however it ended. */
+  readonly takesAll: boolean
 }): Promise<ChildEnd> {
   const [program, ...args] = o.command
-  const child = spawn(program!, args, { cwd: o.cwd, env: o.env, stdio: 'pipe', detached: process.platform !== 'win32' })
+  const child: Child = spawn(program!, args, {
+    cwd: o.cwd,
+    env: o.env,
+    stdio: [o.input === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+  }) as Child
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
     child.once('error', reject)
@@ -42,36 +59,37 @@ export async function runChild(o: {
   // From here on only `kill` can fail, and that is looked at where it is called.
   child.on('error', () => {})
 
-  const stdout = new Beginning()
-  const stderr = new Tail()
   const closed = closeOf(child)
-  passOn({ from: child.stdout, keep: stdout, to: o.stdout })
-  passOn({ from: child.stderr, keep: stderr, to: o.stderr })
-  const stopping = stopOn(o.signal, child)
+  passOn(child.stdout, o.stdout)
+  passOn(child.stderr, o.stderr)
+  const stopping = stopOn(o, child)
   const gone = new AbortController()
-  child.once('exit', () => gone.abort())
-  feed({ ...o, stdin: child.stdin, gone: gone.signal })
+  child.once('exit', () => {
+    gone.abort()
+    if (o.takesAll) killGroup(child, 'SIGKILL')
+  })
+  if (child.stdin !== null) feed({ ...o, input: o.input ?? '', stdin: child.stdin, gone: gone.signal })
 
-  const { code, by } = await closed
+  const end = await closed
   stopping.done()
-  return { code, by, stdout, stderr }
+  return end
 }
 
-function passOn(o: { from: Readable; keep: { add(chunk: Buffer): void }; to: NodeJS.WritableStream }): void {
-  o.from.on('data', (chunk: Buffer) => {
-    o.keep.add(chunk)
-    if (!o.to.writable || o.to.write(chunk)) return
-    o.from.pause()
+function passOn(from: Readable, { keep, to, mark }: Sink): void {
+  from.on('data', (chunk: Buffer) => {
+    keep.add(chunk)
+    if (to === null || !to.writable || to.write(mark === undefined ? chunk : mark(chunk))) return
+    from.pause()
     const go = () => {
-      for (const event of ['drain', 'close', 'error']) o.to.removeListener(event, go)
-      o.from.resume()
+      for (const event of ['drain', 'close', 'error']) to.removeListener(event, go)
+      from.resume()
     }
-    for (const event of ['drain', 'close', 'error']) o.to.on(event, go)
+    for (const event of ['drain', 'close', 'error']) to.on(event, go)
   })
 }
 
 /** Resolves when the command has ended and its output is read, or nobody but what it left behind could still write any. */
-function closeOf(child: ChildProcessWithoutNullStreams): Promise<{ code: number | null; by: NodeJS.Signals | null }> {
+function closeOf(child: Child): Promise<ChildEnd> {
   return new Promise((resolve) => {
     child.once('exit', (code, by) => {
       let timer: NodeJS.Timeout
@@ -93,11 +111,12 @@ function closeOf(child: ChildProcessWithoutNullStreams): Promise<{ code: number 
   })
 }
 
-function stopOn(signal: AbortSignal, child: ChildProcessWithoutNullStreams): { done(): void } {
+function stopOn(o: { readonly signal: AbortSignal; readonly graceMs: number }, child: Child): { done(): void } {
+  const { signal, graceMs } = o
   let timer: NodeJS.Timeout | undefined
   const stop = () => {
-    killGroup(child, 'SIGTERM')
-    timer = setTimeout(() => killGroup(child, 'SIGKILL'), killMs)
+    killGroup(child, graceMs > 0 ? 'SIGTERM' : 'SIGKILL')
+    if (graceMs > 0) timer = setTimeout(() => killGroup(child, 'SIGKILL'), graceMs)
   }
   signal.addEventListener('abort', stop)
   if (signal.aborted) stop()
@@ -111,7 +130,7 @@ function stopOn(signal: AbortSignal, child: ChildProcessWithoutNullStreams): { d
   }
 }
 
-function killGroup(child: ChildProcessWithoutNullStreams, name: 'SIGTERM' | 'SIGKILL'): void {
+function killGroup(child: Child, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     if (process.platform === 'win32') child.kill(name)
     else process.kill(-child.pid!, name)

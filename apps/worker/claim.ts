@@ -1,6 +1,7 @@
 import { type Client, path } from '../client/client.ts'
 import { ApiError } from '../client/errors.ts'
 import type { Message, Session } from '../client/shapes.ts'
+import type { Job } from './jobs.ts'
 import { persist, type Reachability } from './persist.ts'
 import type { Claimed } from './turn.ts'
 
@@ -8,8 +9,9 @@ import type { Claimed } from './turn.ts'
 export type Target = { readonly session: string } | { readonly agent: string }
 
 /**
- * Takes the next message, waiting for it and for a server that is away.
+ * Takes the next message or job, waiting for it and for a server that is away.
  *
+ * @param only    'jobs': takes no message and starts no turn
  * @param waitSeconds  0..20, how long the server holds the claim open; 0 only looks
  * @param signal  gives up once nothing is open
  * @param cut     gives up at once
@@ -19,20 +21,17 @@ export type Target = { readonly session: string } | { readonly agent: string }
 export async function claim(o: {
   readonly client: Client
   readonly target: Target
-  readonly leaseSeconds: number
+  readonly leaseSeconds?: number
   readonly waitSeconds: number
   readonly steer?: boolean
+  readonly only?: 'jobs'
   readonly reachability: Reachability
   readonly signal: AbortSignal
   readonly cut: AbortSignal
-}): Promise<Handed | { readonly moved: string } | null> {
-  const { client, target, reachability, signal } = o
+}): Promise<Handed | { readonly job: Job } | { readonly moved: string } | null> {
+  const { target, reachability, signal } = o
   try {
-    const answer = await persist({ call: () => claimOnce(o), reachability, signal })
-    if (answer === null || !('job' in answer)) return answer
-    await refuseJob(client, answer.job.id)
-    // A message may wait behind it.
-    return await claim(o)
+    return await persist({ call: () => claimOnce(o), reachability, signal })
   } catch (error) {
     if (signal.aborted) return null
     if (!(error instanceof ApiError) || error.code !== 'session_archived' || 'agent' in target) throw error
@@ -49,15 +48,14 @@ export interface Handed {
   readonly notes: readonly Message[]
 }
 
-async function claimOnce(
-  o: Parameters<typeof claim>[0],
-): Promise<Handed | { readonly job: { readonly id: string } } | null> {
+async function claimOnce(o: Parameters<typeof claim>[0]): Promise<Handed | { readonly job: Job } | null> {
   const { client, target, leaseSeconds, waitSeconds } = o
-  const steer = o.steer === true && !(await isBusy(client, target))
+  const steer = o.only !== 'jobs' && o.steer === true && !(await isBusy(client, target))
   const where = 'session' in target ? path`/v1/sessions/${target.session}` : path`/v1/agents/${target.agent}`
+  // A server told to wait looks a second time at the end, also after no time.
+  const wait = waitSeconds > 0 ? { wait: waitSeconds } : {}
   return await client.call('POST', `${where}/claim`, {
-    // A server told to wait looks a second time at the end, also after no time.
-    body: { ...(waitSeconds > 0 ? { wait: waitSeconds } : {}), leaseSeconds, ...(steer ? { steer } : {}) },
+    body: o.only === 'jobs' ? { ...wait, jobs: 'only' } : { ...wait, leaseSeconds, ...(steer ? { steer } : {}) },
     signal: o.cut,
     timeoutMs: (waitSeconds + 20) * 1000,
   })
@@ -71,12 +69,6 @@ async function isBusy(client: Client, target: Target): Promise<boolean> {
   if ('agent' in target) return false
   const { state } = await client.call<Session>('GET', path`/v1/sessions/${target.session}`, { timeoutMs: 20_000 })
   return state === 'running'
-}
-
-/** This worker does not say that it runs checks (`checks`), so none should come; one that does is answered, not left to its lease. */
-async function refuseJob(client: Client, id: string): Promise<void> {
-  const body = { exit: 126, output: 'this worker runs no checks and no host steps' }
-  await client.call('POST', path`/v1/jobs/${id}/end`, { body }).catch(() => null)
 }
 
 async function compactedInto(o: {

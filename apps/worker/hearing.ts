@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../client/client.ts'
 import { claim, type Handed, type Target } from './claim.ts'
+import type { Job } from './jobs.ts'
 import type { Reachability } from './persist.ts'
 import { Deaf, type Listener, openListener } from './queue.ts'
 
@@ -12,10 +13,10 @@ export interface Hearing {
   /** Finds out which way there is for a target. */
   begin(target: Target): Promise<Way>
   /**
-   * @returns the next message; where to go on when the session was compacted; null when it is time to look again
+   * @returns the next message or job; where to go on when the session was compacted; null when it is time to look again
    * @throws  ApiError when the target or the key does not hold (any more)
    */
-  next(target: Target): Promise<Handed | { readonly moved: string } | null>
+  next(target: Target): Promise<Handed | { readonly job: Job } | { readonly moved: string } | null>
   close(): Promise<void>
 }
 

@@ -4,6 +4,7 @@ import { ApiError } from '../client/errors.ts'
 import type { Message } from '../client/shapes.ts'
 import { persist, type Reachability } from './persist.ts'
 import { type Steering, SteeringQueue } from './steering.ts'
+import { CallLog, type Calls, type RunLimits, type ToolCall, tooLong } from './tool-calls.ts'
 
 /** What a claim hands out. */
 export interface Claimed {
@@ -14,9 +15,11 @@ export interface Claimed {
 
 /** A turn in the hands of whoever does the work. */
 export interface Turn extends Claimed {
-  /** Aborts when the work must stop: the turn was cancelled or lost, or the worker is told to stop at once. */
+  /** Aborts when the work must stop: the turn was cancelled or lost, passed a limit, or the worker is told to stop at once. */
   readonly signal: AbortSignal
   readonly steering: Steering
+  /** For tool calls as they happen; they are reported with the turn's end, after those that its outcome names itself. */
+  readonly calls: Calls
 }
 
 /** How a turn ended, as `POST /v1/turns/{id}/end` takes it. */
@@ -26,14 +29,15 @@ export interface Outcome {
   readonly summary?: string
   readonly tokens?: number
   readonly usd?: number
-  readonly toolCalls?: readonly { tool: string; args: unknown; status: 'ok' | 'failed' | 'denied'; result?: unknown }[]
+  readonly toolCalls?: readonly ToolCall[]
   readonly sleep?: { readonly seconds: number; readonly reason?: string }
 }
 
-export type Fate = 'finished' | 'cancelled' | 'lost' | 'halted'
+/** `limited`: it went past what one turn may do, or in circles. */
+export type Fate = 'finished' | 'cancelled' | 'lost' | 'halted' | 'limited'
 
 /**
- * Works on one turn: runs it, keeps its lease, stops it when it is cancelled, and delivers its end, however long the server is away.
+ * Works on one turn: runs it, keeps its lease, stops it when it is cancelled or passes a limit, and delivers its end, however long the server is away.
  *
  * A running command is never stopped because the server does not answer: the lease decides, and only the server knows it.
  *
@@ -45,6 +49,7 @@ export async function workOn(o: {
   readonly claimed: Claimed
   readonly leaseSeconds: number
   readonly run: (turn: Turn) => Promise<Outcome>
+  readonly limits?: RunLimits
   readonly reachability: Reachability
   readonly halt: AbortSignal
 }): Promise<{ readonly fate: Fate; readonly outcome: Outcome }> {
@@ -53,6 +58,14 @@ export async function workOn(o: {
   const stop = new AbortController()
   const delivered = new AbortController()
   const end = (fate: Fate) => stop.abort(fate)
+  let limit = ''
+  const limited = (summary: string) => {
+    if (!stop.signal.aborted) limit = summary
+    end('limited')
+  }
+  const { maxSeconds, maxToolCalls } = o.limits ?? {}
+  const calls = new CallLog({ maxToolCalls, stop: limited })
+  const late = maxSeconds === undefined ? undefined : setTimeout(() => limited(tooLong(maxSeconds)), maxSeconds * 1000)
 
   const onHalt = () => end('halted')
   o.halt.addEventListener('abort', onHalt)
@@ -68,21 +81,44 @@ export async function workOn(o: {
     if (beat !== undefined) throw beat.refusal
   }
 
-  const outcome = await runAll(o, steering, stop.signal)
+  const outcome = await runAll(o, { steering, calls, signal: stop.signal })
+  clearTimeout(late)
   // Read before the end is delivered: a cancel that comes after the work was done changes nothing about it.
   const fate: Fate = stop.signal.aborted ? stop.signal.reason : 'finished'
   try {
     if (fate === 'lost') return { fate, outcome }
     if (fate === 'halted') await cancel(o.client, turn.id)
-    const said = {
-      finished: outcome,
-      cancelled: failed('cancelled'),
-      halted: failed('stopped by hand in the worker'),
-    }[fate]
+    const said = withCalls(
+      {
+        finished: outcome,
+        cancelled: { ...spentBy(outcome), ...failed('cancelled') },
+        halted: { ...spentBy(outcome), ...failed('stopped by hand in the worker') },
+        // S4-1: whoever waits for the answer is told, too.
+        limited: { ...spentBy(outcome), outcome: 'blocked' as const, summary: limit, answer: limit },
+      }[fate],
+      calls,
+    )
     return { fate: (await deliver(o, said)) ? fate : 'lost', outcome: said }
   } finally {
     await finish()
   }
+}
+
+/** What a turn has used counts, however it ended. */
+function spentBy({ tokens, usd, toolCalls }: Outcome): Pick<Outcome, 'tokens' | 'usd' | 'toolCalls'> {
+  return {
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(usd === undefined ? {} : { usd }),
+    ...(toolCalls === undefined ? {} : { toolCalls }),
+  }
+}
+
+/** `end` takes 1 MB; a little of it holds the braces together. */
+const endBytesMax = 1024 * 1024 - 1_000
+
+function withCalls(outcome: Outcome, calls: CallLog): Outcome {
+  const reported = calls.report(endBytesMax - Buffer.byteLength(JSON.stringify(outcome)))
+  return reported.length === 0 ? outcome : { ...outcome, toolCalls: [...(outcome.toolCalls ?? []), ...reported] }
 }
 
 /** Ctrl-C is a person's stop, which parks the ticks too (S3-43). An agent's key may not say so; then the end alone has to do. */
@@ -93,11 +129,15 @@ async function cancel(client: Client, turn: string): Promise<void> {
 const failed = (summary: string): Outcome => ({ outcome: 'failed', summary })
 
 /** Runs the message, then what came to steer it and was not taken in time: a message handed out must not be lost. */
-async function runAll(o: Parameters<typeof workOn>[0], steering: SteeringQueue, signal: AbortSignal): Promise<Outcome> {
+async function runAll(
+  o: Parameters<typeof workOn>[0],
+  hands: { readonly steering: SteeringQueue; readonly calls: Calls; readonly signal: AbortSignal },
+): Promise<Outcome> {
+  const { steering, signal } = hands
   const outcomes: Outcome[] = []
   let claimed: Claimed | null = o.claimed
   while (claimed !== null && !signal.aborted) {
-    outcomes.push(await runOne(o.run, { ...claimed, signal, steering }))
+    outcomes.push(await runOne(o.run, { ...claimed, ...hands }))
     const message = steering.take()
     claimed = message === null ? null : { turn: o.claimed.turn, message, notes: [] }
   }
@@ -123,6 +163,8 @@ function together(a: Outcome, b: Outcome): Outcome {
     ...(answer === '' ? {} : { answer }),
     ...(summary === '' ? {} : { summary }),
     ...(a.toolCalls === undefined ? {} : { toolCalls: [...a.toolCalls, ...(b.toolCalls ?? [])] }),
+    ...(a.tokens === undefined ? {} : { tokens: a.tokens + (b.tokens ?? 0) }),
+    ...(a.usd === undefined ? {} : { usd: a.usd + (b.usd ?? 0) }),
   }
 }
 
@@ -180,6 +222,9 @@ async function deliver(o: Parameters<typeof workOn>[0], outcome: Outcome, isLast
     // After a lost answer the second try finds the turn ended, by the first.
     if (isGone(error)) return attempts > 1
     if (signal.aborted) return false
+    // Nothing would wake the session: the turn ends as it was, and without a wish that cannot be.
+    const { sleep, ...rest } = outcome
+    if (sleep !== undefined && error instanceof ApiError && error.code === 'ticks_off') return deliver(o, rest)
     if (isLast || !isUnfit(error)) throw error
     // Better a turn that says why it failed than one that holds its session until the lease runs out.
     return deliver(o, failed(`the end of the turn was refused: ${error.detail}`), true)

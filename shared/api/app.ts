@@ -6,7 +6,8 @@ import type { Call } from '../engine/call.ts'
 import { Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { bodyText, json, parsed, rawBody } from './body.ts'
-import { addressIn, callerIn, type Doorway } from './caller.ts'
+import { addressIn, assertMayCall, callerIn, type Doorway } from './caller.ts'
+import { hookRoute } from './hook.ts'
 import { type DerivedIds, once } from './idempotency.ts'
 import type { Identity } from './identity.ts'
 import { sha256 } from './keys.ts'
@@ -18,18 +19,30 @@ import { budgetOperations } from './operations-budgets.ts'
 import { deliveryOperations } from './operations-deliveries.ts'
 import { documentOperations } from './operations-documents.ts'
 import { feedOperations } from './operations-feed.ts'
+import { flowRunOperations } from './operations-flow-runs.ts'
+import { flowOperations } from './operations-flows.ts'
+import { jobOperations } from './operations-jobs.ts'
 import { keyOperations } from './operations-keys.ts'
+import { monitorOperations } from './operations-monitors.ts'
 import { scheduleOperations } from './operations-schedules.ts'
 import { secretOperations } from './operations-secrets.ts'
 import { sessionOperations } from './operations-sessions.ts'
+import { tickOperations } from './operations-ticks.ts'
+import { toolOperations } from './operations-tools.ts'
+import { traceOperations } from './operations-traces.ts'
+import { triggerOperations } from './operations-triggers.ts'
 import { problemOf } from './problem.ts'
 import { defaultRate, type Rate, RateLimited, RateLimits } from './rate.ts'
 
 /** The table of operations: everything that the API can do. */
 export const operations: readonly Operation[] = [
   ...scheduleOperations,
+  ...triggerOperations,
+  ...tickOperations,
+  ...monitorOperations,
   ...deliveryOperations,
   ...sessionOperations,
+  ...jobOperations,
   ...agentOperations,
   ...feedOperations,
   ...documentOperations,
@@ -37,6 +50,10 @@ export const operations: readonly Operation[] = [
   ...keyOperations,
   ...secretOperations,
   ...auditOperations,
+  ...toolOperations,
+  ...traceOperations,
+  ...flowOperations,
+  ...flowRunOperations,
 ]
 
 export interface AppOptions {
@@ -76,6 +93,13 @@ export function createApp(options: AppOptions): Hono {
       return response(answer)
     })
   }
+  hookRoute(app, {
+    world,
+    limits: door.limits,
+    settled: options.settled,
+    refusedAs: (error) =>
+      problemResponse(world, error, 'receiveWebhook', error instanceof RateLimited ? error.headers : {}),
+  })
   app.notFound((c) => {
     const methods = methodsAt(all, c.req.path)
     if (methods.length === 0)
@@ -153,6 +177,7 @@ async function answered(door: Doorway, op: Operation, context: Context, written:
   const request = asked.raw
   const now = world.clock.now()
   const caller = await callerIn(door, request, () => addressIn(context.env))
+  assertMayCall(caller, op)
   const query = op.query === null ? null : parsed(op.query, asked.query(), 'query_invalid')
   const text = op.body === null ? '' : await bodyText(op, request)
   const sent = op.body === null ? null : op.takes === 'json' ? json(op, text) : rawBody(op, request, text)
@@ -186,6 +211,9 @@ async function answered(door: Doorway, op: Operation, context: Context, written:
   }
   const given = {
     params: asked.param() as Record<string, string>,
+    get origin() {
+      return new URL(request.url).origin
+    },
     query,
     body,
     ifMatch: request.headers.get('if-match'),

@@ -6,28 +6,36 @@ import type { Operation } from './operation.ts'
 
 export async function bodyText(op: Operation, request: Request): Promise<string> {
   const declared = Number(request.headers.get('content-length') ?? '0')
-  if (declared > op.bodyBytesMax) throw tooLarge(op)
-  const chunks: Uint8Array[] = []
-  let size = 0
+  if (declared > op.bodyBytesMax) throw tooLarge(op.bodyBytesMax)
   if (op.takes === 'json' && request.headers.has('content-length')) {
     const text = await request.text()
-    if (text.length * 3 > op.bodyBytesMax && Buffer.byteLength(text) > op.bodyBytesMax) throw tooLarge(op)
+    if (text.length * 3 > op.bodyBytesMax && Buffer.byteLength(text) > op.bodyBytesMax) throw tooLarge(op.bodyBytesMax)
     assertMedia(op, request, text === '')
     return text
   }
   // No length declared: read no further than the bound.
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength
-    if (size > op.bodyBytesMax) throw tooLarge(op)
-    chunks.push(chunk)
-  }
-  assertMedia(op, request, size === 0)
-  const bytes = Buffer.concat(chunks)
+  const bytes = await bytesOf(request, op.bodyBytesMax)
+  assertMedia(op, request, bytes.length === 0)
   return op.takes === 'json' ? bytes.toString('utf8') : exact(bytes)
 }
 
-const tooLarge = (op: Operation): Refused =>
-  new Refused('body_too_large', `expected a body of at most ${op.bodyBytesMax / 1024} KB`)
+/** A body of any kind, as text and within its bound. @throws Refused `body_too_large`, `body_invalid` for what is no UTF-8 */
+export const limitedText = async (request: Request, bytesMax: number): Promise<string> =>
+  exact(await bytesOf(request, bytesMax))
+
+async function bytesOf(request: Request, bytesMax: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength
+    if (size > bytesMax) throw tooLarge(bytesMax)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+const tooLarge = (bytesMax: number): Refused =>
+  new Refused('body_too_large', `expected a body of at most ${bytesMax / 1024} KB`)
 
 /** What is kept must be what was sent: bytes that are no UTF-8 would be replaced, and a byte order mark dropped. */
 function exact(bytes: Uint8Array): string {

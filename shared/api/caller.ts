@@ -4,6 +4,7 @@ import { callerOf } from '../engine/keys.ts'
 import type { World } from '../ports/world.ts'
 import { type Identity, isToken } from './identity.ts'
 import { bearerOf, sha256 } from './keys.ts'
+import type { Operation } from './operation.ts'
 import type { RateLimits } from './rate.ts'
 
 /** How the callers of one process are told apart and held back. */
@@ -29,6 +30,16 @@ export async function callerIn(door: Doorway, request: Request, address: () => s
   }
   door.limits?.takeWrongKey(address(), performance.now())
   throw new Refused('unauthorized', found)
+}
+
+/** S2-26: what a check's process was given reads, and is refused secrets and everything that wakes or changes. @throws Refused `check_key` */
+export function assertMayCall(caller: Caller, op: Pick<Operation, 'method' | 'name' | 'secret' | 'tag'>): void {
+  if (caller.kind === 'person' || caller.reads !== true) return
+  if (op.method === 'get' && !op.secret && op.tag !== 'Secrets') return
+  throw new Refused(
+    'check_key',
+    `this key was given to a check: it reads, and may not ${op.name}. What the check prints wakes the agent, which then acts with its own key`,
+  )
 }
 
 const missing =

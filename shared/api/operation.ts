@@ -32,6 +32,8 @@ export interface Given<B, Q> {
   readonly params: Readonly<Record<string, string>>
   readonly body: B
   readonly query: Q
+  /** Of the address that the caller used: `https://…`, without a slash at the end. */
+  readonly origin: string
   readonly ifMatch: string | null
   readonly ifNoneMatch: string | null
   readonly waiting: Waiting

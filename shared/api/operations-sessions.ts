@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { limits } from '../domain/limits.ts'
-import { clippedCalls } from '../domain/session.ts'
+import { recorded } from '../domain/trace.ts'
 import type { Call } from '../engine/call.ts'
+import { claimJobOfAgent, claimJobOfSession, type HandedJob } from '../engine/job-claims.ts'
+import type { NewSecret } from '../engine/keys.ts'
 import { listMessages, sendMessage } from '../engine/messages.ts'
 import {
   archiveSession,
@@ -26,6 +28,7 @@ import {
   queueOfTurn,
 } from '../engine/turns.ts'
 import { cursorIn, idShape, list, placeShape } from './cursors.ts'
+import { newSecret } from './keys.ts'
 import { type Answer, created, noContent, ok, operation, type Waiting } from './operation.ts'
 import * as present from './present.ts'
 import * as schemas from './schemas.ts'
@@ -164,7 +167,10 @@ export const sessionOperations = [
     bodyOptional: true,
     statuses: [200, 204],
     run: async (_call, { params, body, waiting }) =>
-      await claimed(waiting, params.id!, body, (call) => claimSession(call, params.id!, options(body))),
+      await claimed(waiting, params.id!, body, {
+        job: (call) => claimJobOfSession(call, params.id!, secretsOf(call), body.jobs === 'only'),
+        turn: (call) => claimSession(call, params.id!, options(body)),
+      }),
   }),
   operation({
     name: 'claimAgent',
@@ -177,7 +183,10 @@ export const sessionOperations = [
     bodyOptional: true,
     statuses: [200, 204],
     run: async (_call, { params, body, waiting }) =>
-      await claimed(waiting, params.id!, body, (call) => claimAgent(call, params.id!, options(body))),
+      await claimed(waiting, params.id!, body, {
+        job: (call) => claimJobOfAgent(call, params.id!, secretsOf(call)),
+        turn: (call) => claimAgent(call, params.id!, options(body)),
+      }),
   }),
   ...(
     [
@@ -234,23 +243,16 @@ export const sessionOperations = [
     body: schemas.turnEnd,
     bodyBytesMax: 1024 * 1024,
     run: async (call, { params, body }) => {
-      await endTurn(call, params.id!, {
+      const trace = await endTurn(call, params.id!, {
         outcome: body.outcome,
         answer: clipped(body.answer ?? null, limits.answerCharsMax),
         summary: clipped(body.summary ?? null, limits.summaryCharsMax),
         tokens: body.tokens ?? null,
         usd: body.usd ?? null,
-        toolCalls: clippedCalls(
-          (body.toolCalls ?? []).map(({ tool, args, status, result }) => ({
-            tool,
-            status,
-            args: JSON.stringify(args),
-            result: result === undefined ? null : JSON.stringify(result),
-          })),
-        ),
+        toolCalls: (body.toolCalls ?? []).map(recorded),
         sleep: body.sleep == null ? null : { seconds: body.sleep.seconds, reason: body.sleep.reason ?? null },
       })
-      return ok({ trace: null })
+      return ok({ trace })
     },
   }),
   operation({
@@ -269,6 +271,11 @@ export const sessionOperations = [
   }),
 ]
 
+const secretsOf =
+  (call: Call): NewSecret =>
+  (of) =>
+    newSecret(call.world.ids, of)
+
 const options = (body: z.output<typeof schemas.claim>): ClaimOptions => ({
   leaseSeconds: body.leaseSeconds,
   steer: body.steer,
@@ -286,12 +293,21 @@ async function claimed(
   waiting: Waiting,
   name: string,
   body: z.output<typeof schemas.claim>,
-  claim: (call: Call) => Promise<Claimed | null>,
+  claim: {
+    readonly job: (call: Call) => Promise<HandedJob | null>
+    readonly turn: (call: Call) => Promise<Claimed | null>
+  },
 ): Promise<Answer> {
+  // A job is short and its time is bounded: it goes before any message.
+  const look = async (): Promise<HandedJob | Claimed | null> => {
+    const call = waiting.again()
+    return (await claim.job(call)) ?? (body.jobs === 'only' ? null : await claim.turn(call))
+  }
   const ears = waiting.listen(name)
   try {
-    const found = (await claim(waiting.again())) ?? (await held(body.wait, waiting, ears, () => claim(waiting.again())))
-    return found === null ? noContent : ok(present.claimed(found))
+    const found = (await look()) ?? (await held(body.wait, waiting, ears, look))
+    if (found === null) return noContent
+    return ok('job' in found ? present.job(found) : present.claimed(found))
   } finally {
     ears.close()
   }

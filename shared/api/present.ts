@@ -1,7 +1,9 @@
+import { leaseMs, stepNameOf } from '../domain/job.ts'
 import type { Message } from '../domain/message.ts'
 import { onOneLine } from '../domain/names.ts'
-import type { Run } from '../domain/schedule.ts'
+import { isChecking, type Run } from '../domain/schedule.ts'
 import { type Head, stateOf } from '../domain/session.ts'
+import type { HandedJob } from '../engine/job-claims.ts'
 import type { Loaded } from '../engine/load.ts'
 import { nextTimes, type Preview, type Why } from '../engine/runs.ts'
 import type { SessionView } from '../engine/sessions.ts'
@@ -28,6 +30,7 @@ export function schedule(loaded: Loaded) {
     agent: d.agent,
     session: head?.item.session ?? null,
     prompt: d.prompt,
+    flow: d.flow ?? null,
     at: spec.kind === 'at' || spec.kind === 'every' ? spec.at : null,
     every: d.every,
     cron: spec.kind === 'cron' ? spec.cron : null,
@@ -37,6 +40,7 @@ export function schedule(loaded: Loaded) {
     channel: d.channel,
     note: d.note,
     deliver: d.deliver ?? [],
+    check: d.check ?? null,
     misfire: d.misfire,
     overlap: d.overlap,
     onUnknown: d.onUnknown,
@@ -52,7 +56,7 @@ export function schedule(loaded: Loaded) {
     next: nextTimes(loaded, 3).map((o) => shown(o, spec.tz)),
     inWords: inWords(spec),
     cronEquivalent: cronEquivalent(spec),
-    waitingFor: c.held === null ? null : `waiting until you write in ${nameOfMaker(loaded)}`,
+    waitingFor: c.held === null || isChecking(c.held) ? null : `waiting until you write in ${nameOfMaker(loaded)}`,
     counts: c.counts,
   }
 }
@@ -75,8 +79,8 @@ export function run(r: Run) {
     message: r.message,
     turn: r.turn,
     session: r.session,
-    trace: null,
-    flowRun: null,
+    trace: r.trace ?? null,
+    flowRun: r.flowRun ?? null,
     endedAt: instant(r.endedAt),
   }
 }
@@ -165,6 +169,24 @@ export function claimed(c: Claimed) {
     turn: c.turn === null ? null : { ...c.turn, leaseUntil: formatInstant(c.turn.leaseUntil) },
     message: message(c.message),
     notes: c.notes.map(message),
+  }
+}
+
+export function job({ job: j, key }: HandedJob) {
+  return {
+    job: {
+      id: j.id,
+      kind: j.kind,
+      agent: j.agent,
+      session: j.session,
+      schedule: j.schedule,
+      ...(j.script === null ? { tool: j.tool } : { script: j.script }),
+      args: j.args,
+      ...(j.flow == null ? {} : { idempotencyKey: stepNameOf(j.flow.run, j.flow.step) }),
+      timeoutSeconds: j.timeoutSeconds,
+      leaseUntil: formatInstant(j.takenAt! + leaseMs(j)),
+      ...(key === null ? {} : { key }),
+    },
   }
 }
 

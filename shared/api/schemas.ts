@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { limits } from '../domain/limits.ts'
 import { nameFault, textFault } from '../domain/names.ts'
 import { modes, permissions } from '../domain/session.ts'
+import { toolCall } from './schemas-traces.ts'
 
 /** The shapes that callers send. Unknown fields are refused: a misspelt one must not be ignored. */
 
@@ -12,14 +13,14 @@ const checked = (schema: z.ZodString, fault: (text: string) => string | null) =>
   })
 
 export const name = checked(z.string().max(1000), nameFault).meta({ description: '1 to 120 printable characters' })
-const text = (max: number) => checked(z.string().max(max), textFault)
+export const text = (max: number) => checked(z.string().max(max), textFault)
 /** An id is looked up, not parsed: a wrong one names nothing. */
-const id = z.string().min(1).max(64)
+export const id = z.string().min(1).max(64)
 const rule = z.string().max(4000)
-const duration = z
+export const duration = z
   .union([z.string().max(64), z.number()])
   .meta({ description: 'a duration: "30m", "PT30M", or a number of minutes' })
-const instant = z.string().max(64).meta({ description: 'an instant with its offset, e.g. 2026-11-02T09:00:00Z' })
+export const instant = z.string().max(64).meta({ description: 'an instant with its offset, e.g. 2026-11-02T09:00:00Z' })
 
 const timeFields = {
   at: z
@@ -34,10 +35,21 @@ const timeFields = {
   tz: z.string().max(64).nullish().meta({ description: 'IANA zone; default UTC' }),
 }
 
+const check = z.union([
+  z.strictObject({ script: z.string().max(4000) }),
+  z.strictObject({ tool: z.string().min(1).max(200), args: z.record(z.string(), z.json()).nullish() }),
+])
 const scheduleFields = {
   session: id.nullish().meta({ description: 'the conversation it fires in' }),
   agent: id.nullish().meta({ description: 'a fresh session of this agent for each run' }),
   prompt: text(limits.promptCharsMax).nullish(),
+  flow: z
+    .string()
+    .max(1000)
+    .nullish()
+    .meta({
+      description: "in place of a prompt: one of the agent's flows, replayed without a model; a person's key only",
+    }),
   ...timeFields,
   channel: id
     .nullish()
@@ -46,6 +58,10 @@ const scheduleFields = {
   deliver: z.array(z.string().max(limits.deliverCharsMax)).max(limits.deliverTargetsMax).nullish().meta({
     description:
       'where the ends of its runs are told: webhook:https://…, telegram:<chat>, sns:<arn>, session:<ses_…>, feed:<group>',
+  }),
+  check: check.nullish().meta({
+    description:
+      'looked at before each run, and the agent is woken only if it says something: a script in its folder, or a read-only tool',
   }),
   misfire: z.union([z.enum(['once', 'skip']), z.strictObject({ within: duration })]).nullish(),
   overlap: z.enum(['skip', 'buffer', 'allow', 'cancel']).nullish(),
@@ -61,7 +77,6 @@ export const schedulePatch = z.strictObject({ name: name.optional(), ...schedule
 /** What a form holds while one types: the time fields suffice, whatever else it has is welcome. */
 export const schedulePreview = z.strictObject({
   name: z.string().max(1000).nullish(),
-  flow: z.string().max(200).nullish(),
   ...scheduleFields,
   from: instant.nullish(),
   count: z.int().min(1).max(100).nullish(),
@@ -131,7 +146,20 @@ export const messageCreate = z.strictObject({
 
 const leaseSeconds = z.int().min(limits.leaseSecondsMin).max(limits.leaseSecondsMax).optional()
 const wait = z.number().min(0).max(limits.waitSecondsMax).optional().meta({ description: 'seconds of real time' })
-export const claim = z.strictObject({ wait, leaseSeconds, steer: z.boolean().optional() })
+export const claim = z.strictObject({
+  wait,
+  leaseSeconds,
+  steer: z.boolean().optional(),
+  jobs: z.literal('only').optional().meta({ description: 'take checks and host steps, and start no turn' }),
+})
+export const jobEnd = z.strictObject({
+  exit: z
+    .int()
+    .min(0)
+    .max(255)
+    .meta({ description: 'as a shell has it: 124 timed out, 126 not executable, 127 not found' }),
+  output: z.string().max(1_000_000).default(''),
+})
 export const beat = z.strictObject({ wait })
 export const turnEnd = z.strictObject({
   outcome: z.enum(['ok', 'nothing_to_do', 'blocked', 'failed']),
@@ -139,17 +167,7 @@ export const turnEnd = z.strictObject({
   summary: z.string().max(100_000).nullish(),
   tokens: z.number().min(0).max(1e12).nullish(),
   usd: z.number().min(0).max(1e9).nullish(),
-  toolCalls: z
-    .array(
-      z.strictObject({
-        tool: z.string().min(1).max(200),
-        args: z.json(),
-        status: z.enum(['ok', 'failed', 'denied']),
-        result: z.json().optional(),
-      }),
-    )
-    .max(limits.toolCallsPerTurnMax)
-    .nullish(),
+  toolCalls: z.array(toolCall).max(limits.toolCallsPerTurnMax).nullish(),
   sleep: z.strictObject({ seconds: z.number().min(0).max(604_800), reason: text(500).nullish() }).nullish(),
 })
 
@@ -162,6 +180,7 @@ export const clockMove = z.strictObject({
 
 export const page = {
   limit: z.coerce.number().int().min(1).max(100).default(25),
-  cursor: z.string().min(1).max(200).optional(),
+  // A document's place is its path.
+  cursor: z.string().min(1).max(2000).optional(),
 }
 export const sessionQuery = { agent: id.optional() }

@@ -57,18 +57,24 @@ export const matrix = {
   see_agent:       row([  yes,  yes,   yes,   hide,  hide,  hide ])([ yes,   yes,   hide,       hide,   hide,  hide ]),
   /** Settings, sharing, autoApprove, budget. */
   set_agent:       row([  yes,  owner, owner, hide,  hide,  hide ])([ human, human, hide,       hide,   hide,  hide ]),
+  /** Its tools: they run in the name of whoever calls them, with the owner's secrets when the agent does. */
+  set_tools:       row([  yes,  owner, owner, hide,  hide,  hide ])([ yes,   yes,   hide,       hide,   hide,  hide ]),
   delete_agent:    row([  yes,  owner, owner, hide,  hide,  hide ])([ human, human, hide,       hide,   hide,  hide ]),
   /** Make and list keys of the agent: its keys reach all that the owner can talk to. */
   make_keys:       row([  yes,  owner, owner, hide,  hide,  hide ])([ human, human, hide,       hide,   hide,  hide ]),
   /** Rotate and revoke one key, of an agent or of a person: `owner` is who answers for it. */
   change_key:      row([  yes,  hide,  hide,  hide,  hide,  hide ])([ human, human, human,      human,  human, human ]),
-  /** Open, see, list, change, archive, delete; read messages; claim, heartbeat, end; hear the queue. */
+  /** Open, see, list, change, archive, delete; read messages; claim, heartbeat, end; hear the queue; see and call tools. */
   use_sessions:    row([  yes,  yes,   yes,   hide,  hide,  hide ])([ yes,   yes,   hide,       hide,   hide,  hide ]),
   /** Mode, permission, stopping a turn. */
   rule_session:    row([  yes,  yes,   yes,   hide,  hide,  hide ])([ human, human, human,      human,  human, human ]),
+  /** Promote and remove flows, run them, put them on a schedule (decision 35). */
+  rule_flows:      row([  yes,  yes,   yes,   hide,  hide,  hide ])([ human, human, human,      human,  human, human ]),
   send:            row([  yes,  yes,   yes,   hide,  hide,  hide ])([ yes,   yes,   hide,       yes,    yes,   hide ]),
   /** S2-55: create a schedule for the agent or its session, or edit one toward it. */
   aim_schedule:    row([  yes,  yes,   yes,   away,  away,  away ])([ yes,   yes,   away,       yes,    yes,   away ]),
+  /** S2-25: a check runs with the agent's files and commands. */
+  set_check:       row([  yes,  owner, owner, owner, hide,  hide ])([ yes,   yes,   owner,      hide,   hide,  hide ]),
   /** S2-52, S2-53: see, list, edit, pause, resume, delete, run, backfill; its runs and why. */
   use_schedule:    row([  yes,  yes,   yes,   yes,   hide,  hide ])([ yes,   yes,   yes,        hide,   hide,  hide ]),
 } as const satisfies Record<string, Readonly<Record<Standing, Verdict>>>

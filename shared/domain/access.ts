@@ -8,6 +8,8 @@ export type Caller =
       readonly key: string
       readonly agent: string
       readonly owner: string
+      /** The key of a check's process: it reads, and does nothing else (S2-26). */
+      readonly reads?: true
     }
 
 /** What access needs to know of an agent. */

@@ -9,6 +9,8 @@ export interface Seat {
   readonly left: boolean
   /** Only for an agent target: its worker said that it disconnected. */
   readonly disconnected: boolean
+  /** Its check is a script, and no worker of the agent runs any. */
+  readonly uncheckable: boolean
   /** The setting `agentSessions`. */
   readonly agentSessions: boolean
   /** It goes to another session, and the conversation that made it has sent its 30 since the person's last word. */
@@ -51,6 +53,8 @@ const gates: readonly Gate[] = [
   { reason: 'agent_left', outcome: 'skipped', ends: false, closed: (s) => s.left },
   // Decision 24: only a worker that said so is away; one that never attached queues.
   { reason: 'agent_not_connected', outcome: 'missed', ends: false, closed: (s) => s.disconnected },
+  // S2-28: a script looks on the agent's own machine or not at all.
+  { reason: 'no_check_worker', outcome: 'missed', ends: false, closed: (s) => s.uncheckable },
   // The ledger names the budget that was used up.
   { reason: 'budget', outcome: 'blocked', ends: false, closed: (s) => s.short },
   // S0-26: not a no; it waits for the person's word.

@@ -46,6 +46,8 @@ export function timeFieldsOf(definition: Definition): TimeFields {
       return { ...none, cron: spec.cron }
     case 'rrule':
       return { ...none, rrule: spec.rrule, dtstart: spec.dtstart }
+    case 'event':
+      return none
   }
 }
 

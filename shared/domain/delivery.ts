@@ -21,8 +21,9 @@ export interface Outgoing {
   readonly summary: string | null
   /** Sort key of the answer in the history of `conv`, where it is stored once for everybody; null: there was none. */
   readonly answer: string | null
-  readonly conv: string
-  readonly session: string
+  /** Null for a flow's run, which works in no session. */
+  readonly conv: string | null
+  readonly session: string | null
   readonly agent: string
   /** Whose secrets, whose feed, and whose right to talk to a session. */
   readonly principal: string

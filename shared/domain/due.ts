@@ -2,7 +2,17 @@ import { type Instant, jitterOf, type Recurrence } from '../time/index.ts'
 import { admit, type Closed, type Seat } from './admit.ts'
 import { derivedUlid, timePart } from './ids.ts'
 import { limits } from './limits.ts'
-import type { Counts, Cursor, Definition, HeldRun, OpenRun, Outcome, Run, Trigger } from './schedule.ts'
+import {
+  type Counts,
+  type Cursor,
+  type Definition,
+  type HeldRun,
+  isChecking,
+  type OpenRun,
+  type Outcome,
+  type Run,
+  type Trigger,
+} from './schedule.ts'
 
 /** What a look at a schedule came to. */
 export type DueDecision =
@@ -37,6 +47,8 @@ export interface Look {
 export function decideDue(look: Look): DueDecision {
   const { cursor, definition, recurrence, now } = look
   if (cursor.status !== 'active') return { kind: 'wait', armAt: null }
+  if (definition.on != null && definition.until !== null && definition.until <= now && cursor.held === null)
+    return { kind: 'advance', cursor: disarmed(cursor, 'done', null), rows: [], put: null, cancel: [] }
   if (cursor.nextAt === null) return cursor.held === null ? { kind: 'wait', armAt: null } : lookLater(cursor, null, now)
   const first = cursor.nextAt
   const dueAt = dueAtOf(definition, recurrence, first)
@@ -91,7 +103,16 @@ function lookLater(cursor: Cursor, slotAt: Instant | null, now: Instant): DueDec
   return { kind: 'advance', cursor: { ...cursor, held: next, dueAt }, rows: [], put: null, cancel: [] }
 }
 
-const heldRun = (row: Run, now: Instant): HeldRun => ({ row: row.row, gen: row.gen, lookAt: now + limits.heldLookMs })
+/** Its job brings a check's end; should that be lost, it is given up after a while. */
+export function heldRun(row: Pick<Run, 'row' | 'gen' | 'reason'>, definition: Definition, now: Instant): HeldRun {
+  const { check = null } = definition
+  const checking = row.reason === checkingReason && check !== null ? ('script' in check ? 'script' : 'tool') : null
+  const inMs = checking === null ? limits.heldLookMs : limits.jobWaitMs
+  return { row: row.row, gen: row.gen, lookAt: now + inMs, check: checking }
+}
+
+/** Why a row is held whose check is under way. */
+export const checkingReason = 'checking'
 
 /** When a slot is to be looked at: its nominal time and its jitter (decision 19). */
 export function dueAtOf(definition: Definition, recurrence: Recurrence, nominal: Instant): Instant {
@@ -108,8 +129,13 @@ export function nextFrom(definition: Definition, recurrence: Recurrence, after: 
 
 /** The cursor with this next time: armed, or done when none is left. */
 export function armed(cursor: Cursor, definition: Definition, recurrence: Recurrence, next: Instant | null): Cursor {
+  if (next === null && definition.on != null) {
+    const looks = [cursor.held?.lookAt, cursor.event?.lookAt, definition.until].filter((at) => at != null)
+    const dueAt = looks.length === 0 ? null : Math.min(...looks)
+    return { ...cursor, status: 'active', reason: null, nextAt: null, dueAt }
+  }
   if (next === null)
-    // Its last run may wait for a word: it is over when that has gone out.
+    // Its last run may wait for a word or its check: it is over when that has gone out.
     return cursor.held === null
       ? { ...cursor, status: 'done', reason: null, nextAt: null, dueAt: null }
       : { ...cursor, status: 'active', reason: null, nextAt: null, dueAt: cursor.held.lookAt }
@@ -129,7 +155,9 @@ export const disarmed = (cursor: Cursor, status: 'paused' | 'done' | 'ended', re
   status,
   reason,
   nextAt: null,
-  dueAt: null,
+  ...(cursor.event == null ? {} : { event: null }),
+  // A check that is under way has to end, whoever pauses meanwhile.
+  dueAt: isChecking(cursor.held) && status !== 'ended' ? cursor.held.lookAt : null,
 })
 
 interface Made {
@@ -152,10 +180,15 @@ function fire(look: Look, made: Made, row: Run, hold: Closed | null): Advance {
     })
   if (hold !== null)
     return settle(look, { ...made, rows: [...made.rows, { ...row, outcome: 'held', reason: hold.reason, ...unsent }] })
+  if (look.definition.check != null) return settle(look, { ...made, rows: [...made.rows, checkedFirst(row)] })
   return { ...settle(look, { ...made, rows: [...made.rows, row] }), put: row, cancel: overlap.cancel }
 }
 
-const unsent = { message: null, session: null } as const
+/** A row that nothing goes out for. */
+export const unsent = { message: null, session: null, flowRun: null } as const
+
+/** S2-23: a row that stands in the ledger while its check looks. */
+export const checkedFirst = (row: Run): Run => ({ ...row, ...unsent, outcome: 'held', reason: checkingReason })
 
 /**
  * Decision 12. While the previous prompt waits, another never joins it; while its turn runs, the policy decides.
@@ -168,10 +201,11 @@ export function overlapOf(
   trigger: Trigger,
 ): { readonly skip: string | null; readonly cancel: readonly OpenRun[] } {
   const none = { skip: null, cancel: [] }
+  if (isChecking(cursor.held)) return { skip: 'previous_checking', cancel: [] }
   if (cursor.held !== null) return { skip: 'previous_held', cancel: [] }
   if (cursor.open.some((run) => run.turn === null)) return { skip: 'previous_waiting', cancel: [] }
   const running = cursor.open
-  if (running.length === 0 || trigger === 'manual' || trigger === 'retry') return none
+  if (running.length === 0 || trigger === 'manual' || trigger === 'retry' || trigger === 'event') return none
   if (running.length >= limits.openRunsMax) return { skip: 'too_many_running', cancel: [] }
   switch (definition.overlap) {
     case 'skip':
@@ -194,7 +228,7 @@ function settle(look: Look, made: Made): Advance {
   const held = made.rows.find((row) => row.outcome === 'held')
   const fires = cursor.fires + (fired ? 1 : 0)
   after = { ...after, fires, covered: made.covered }
-  if (held !== undefined) after = { ...after, held: heldRun(held, look.now) }
+  if (held !== undefined) after = { ...after, held: heldRun(held, definition, look.now) }
   const stop = stopOf(definition, made, after)
   if (stop === null)
     return {
@@ -249,8 +283,12 @@ export function cover(
   return { cursor: { ...counted(cursor, shown), covered: latest }, rows: [shown] }
 }
 
-/** The cursor with a new row's outcome in its counts, and among the open runs when its message was put. */
-export function counted(cursor: Cursor, row: Run): Cursor {
+/**
+ * The cursor with a new row's outcome in its counts, and among the open runs when its message was put.
+ *
+ * @param data  something stands beside the row that its message carries
+ */
+export function counted(cursor: Cursor, row: Run, data = false): Cursor {
   const counts: Counts = {
     ...cursor.counts,
     fired: cursor.counts.fired + (row.outcome === 'fired' ? 1 : 0),
@@ -259,8 +297,25 @@ export function counted(cursor: Cursor, row: Run): Cursor {
   }
   const failures = row.outcome === 'missed' ? cursor.failures + 1 : cursor.failures
   if (row.outcome !== 'fired') return { ...cursor, counts, failures }
-  const open: OpenRun = { row: row.row, gen: row.gen, at: row.at, session: row.session!, turn: null }
+  const flowRun = row.flowRun ?? null
+  const open: OpenRun = {
+    row: row.row,
+    gen: row.gen,
+    at: row.at,
+    session: flowRun ?? row.session!,
+    turn: mayBegin(cursor) ? flowRun : null,
+    data,
+  }
   return { ...cursor, counts, failures, open: [...cursor.open, open] }
+}
+
+/** Nobody claims a flow's run: it begins by itself, unless it has to wait for the one before it. */
+const mayBegin = (cursor: Cursor): boolean => !cursor.serial || cursor.open.every((run) => run.turn === null)
+
+/** The flow's run that may begin now that another has ended; null: none waits, or one runs. */
+export function nextToBegin(cursor: Cursor, definition: Definition): OpenRun | null {
+  if (definition.kind !== 'flow' || !mayBegin(cursor)) return null
+  return cursor.open.find((run) => run.turn === null) ?? null
 }
 
 /** Decision 22. */
@@ -335,8 +390,9 @@ export function newRun(
     readonly missed?: number
   },
 ): Run {
-  const { id } = look.definition
+  const { id, kind } = look.definition
   const ulid = derivedUlid(o.nominal, `${id}|${o.row}`)
+  const isFlow = kind === 'flow'
   return {
     id: `run_${ulid}`,
     schedule: id,
@@ -350,10 +406,11 @@ export function newRun(
     outcome: o.outcome,
     reason: null,
     result: null,
-    message: `msg_${ulid}`,
+    message: isFlow ? null : `msg_${ulid}`,
     turn: null,
+    ...(isFlow ? { flowRun: `flr_${ulid}` } : {}),
     // A fresh session's id follows from its run (decision 23); the engine puts the conversation's session otherwise.
-    session: look.session ?? `ses_${ulid}`,
+    session: isFlow ? null : (look.session ?? `ses_${ulid}`),
     endedAt: null,
   }
 }

@@ -1,8 +1,9 @@
 import type { Instant, Recurrence } from '../time/index.ts'
 import { admit, type Seat } from './admit.ts'
-import { armed, disarmed } from './due.ts'
+import { isAskedRow } from './asked.ts'
+import { armed, checkingReason, disarmed, heldRun } from './due.ts'
 import { timeOf } from './ids.ts'
-import type { Cursor, Definition, OpenRun } from './schedule.ts'
+import { type Cursor, type Definition, isChecking, type OpenRun } from './schedule.ts'
 
 /** What becomes of a held run: it goes out, or it never will. */
 export interface HeldDecision {
@@ -10,6 +11,8 @@ export interface HeldDecision {
   readonly row: string
   /** The open run that its message waits as; null: it does not go out. */
   readonly put: OpenRun | null
+  /** The word has been said, and now its check is to look. */
+  readonly check: boolean
   /** Why it does not. */
   readonly reason: string | null
 }
@@ -29,30 +32,59 @@ export function decideHeld(o: {
   readonly session: string
   readonly now: Instant
 }): HeldDecision | null {
-  const { cursor, definition, recurrence } = o
+  const { cursor, definition } = o
   const { held } = cursor
-  if (held === null || cursor.status !== 'active') return null
+  if (held === null || cursor.status !== 'active' || isChecking(held)) return null
   const closed = admit(o.seat, { makerAgent: definition.makerAgent })
   if (closed !== null) return closed.ends ? refused(cursor, closed.reason, 'ended') : null
+  if (definition.check != null && held.check === null)
+    return { cursor: checkBegun(cursor, o), row: held.row, put: null, check: true, reason: null }
+  const out = released({ ...o, at: timeOf(held.row.slice(2, 12)), data: held.check === 'done' })
+  return { cursor: out.cursor, row: held.row, put: out.open, check: false, reason: null }
+}
+
+function checkBegun(cursor: Cursor, o: { definition: Definition; recurrence: Recurrence; now: Instant }): Cursor {
+  const row = { row: cursor.held!.row, gen: o.definition.gen, reason: checkingReason }
+  const begun = { ...cursor, held: heldRun(row, o.definition, o.now) }
+  return armed(begun, o.definition, o.recurrence, cursor.nextAt)
+}
+
+/**
+ * A held run goes out.
+ *
+ * @param at    its place in the inbox
+ * @param data  something stands beside its row that its message carries
+ */
+export function released(o: {
+  readonly cursor: Cursor
+  readonly definition: Definition
+  readonly recurrence: Recurrence
+  readonly session: string
+  readonly at: Instant
+  readonly data: boolean
+}): { readonly cursor: Cursor; readonly open: OpenRun } {
+  const { cursor, definition, recurrence } = o
   const open: OpenRun = {
-    row: held.row,
+    row: cursor.held!.row,
     // Edited meanwhile, it goes out as it reads now.
     gen: definition.gen,
-    at: timeOf(held.row.slice(2, 12)),
+    at: o.at,
     session: o.session,
     turn: null,
+    data: o.data,
+  }
+  const counts = { ...cursor.counts, fired: cursor.counts.fired + 1 }
+  const after: Cursor = { ...cursor, held: null, counts, open: [...cursor.open, open] }
+  // A run that was asked for counts for nothing, and wakes no schedule that is paused or over.
+  if (isAskedRow(open.row)) {
+    if (cursor.status !== 'active') return { cursor: { ...after, dueAt: null }, open }
+    return { cursor: armed(after, definition, recurrence, cursor.nextAt), open }
   }
   const fires = cursor.fires + 1
   const spent = definition.maxRuns !== null && fires >= definition.maxRuns
-  const after: Cursor = {
-    ...cursor,
-    held: null,
-    fires,
-    counts: { ...cursor.counts, fired: cursor.counts.fired + 1 },
-    open: [...cursor.open, open],
-  }
+  if (cursor.status !== 'active') return { cursor: { ...after, fires, dueAt: null }, open }
   const next = spent || cursor.nextAt === null ? null : cursor.nextAt
-  return { cursor: armed(after, definition, recurrence, next), row: held.row, put: open, reason: null }
+  return { cursor: armed({ ...after, fires }, definition, recurrence, next), open }
 }
 
 /** Decision 20: a person said no to this one; the schedule goes on. */
@@ -65,5 +97,5 @@ function refused(cursor: Cursor, reason: string, status: 'ended'): HeldDecision 
   const after = { ...cursor, held: null, counts: { ...cursor.counts, skipped: cursor.counts.skipped + 1 } }
   // With times to come the next look ends it, and writes the row of the slot that it stops.
   const done = cursor.nextAt === null ? disarmed(after, status, reason) : after
-  return { cursor: done, row: cursor.held!.row, put: null, reason }
+  return { cursor: done, row: cursor.held!.row, put: null, check: false, reason }
 }

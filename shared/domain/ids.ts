@@ -72,7 +72,22 @@ function avalanche(value: number): number {
   return h >>> 0
 }
 
-export type IdPrefix = 'agt' | 'ses' | 'sch' | 'run' | 'msg' | 'trn' | 'trc' | 'mon' | 'crd' | 'key' | 'per' | 'dlv'
+export type IdPrefix =
+  | 'agt'
+  | 'ses'
+  | 'sch'
+  | 'run'
+  | 'msg'
+  | 'trn'
+  | 'trc'
+  | 'mon'
+  | 'crd'
+  | 'key'
+  | 'per'
+  | 'dlv'
+  | 'job'
+  | 'flw'
+  | 'flr'
 
 const idShape = /^([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}$/
 

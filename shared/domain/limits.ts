@@ -32,6 +32,34 @@ export const limits = {
   /** A body is 64 KB at most; what is left holds the other fields. */
   promptCharsMax: 60_000,
   noteCharsMax: 2_000,
+  /** S2-30, decision 31: of a check's output or a snapshot, in a message. */
+  dataCharsMax: 8_000,
+  /** S4-32, decision 36: per conversation and day. */
+  monitorFiresPerDay: 20,
+  /** Decision 28: armed, per session. */
+  monitorsPerSession: 20,
+  /** Decision 27: a wake this deep arms nothing. */
+  monitorDepthMax: 2,
+  /** A trigger that settles for longer is a schedule. */
+  settleMsMax: 86_400_000,
+  /** S4-42, S4-43. */
+  monitorExpiryMsDefault: 86_400_000,
+  monitorExpiryMsMax: 7 * 86_400_000,
+  /** What a monitor keeps of its last look, as JSON: as much as a condition reads. */
+  beforeCharsMax: 65_536,
+  /** Tools that are run for monitors at once, in one process. */
+  toolLooksAtOnce: 16,
+  /** Of one such run: it ends well before the 20 s that an alarm has in the cloud. */
+  toolLookMs: 15_000,
+  /** S4-24. */
+  toolWatchMsMin: 5 * 60_000,
+  /** Checks and host steps, done by a worker or not at all. */
+  checkSeconds: 60,
+  scriptCharsMax: 500,
+  /** A job that nobody has taken by then is no use any more: the worker is away, or sits in a turn. */
+  jobWaitMs: 10 * 60_000,
+  /** Of what a worker hands over; what reaches the agent is cut again. */
+  jobOutputCharsMax: 100_000,
   maxRunsMax: 1_000_000,
   pauseAfterFailuresMax: 1_000,
   jitterMsMax: 86_400_000,
@@ -39,10 +67,24 @@ export const limits = {
   answerCharsMax: 100_000,
   summaryCharsMax: 2_000,
   toolCallsPerTurnMax: 1_000,
-  /** Of a tool call's arguments or result, as JSON; what is longer is cut and marked. */
-  toolCallCharsMax: 4_000,
-  /** All of a turn's calls stand in its one item. */
-  toolCallsCharsMax: 80_000,
+  /** Of a tool call's arguments or result, as JSON in UTF-8; what is longer is cut and marked. */
+  toolCallBytesMax: 4_000,
+  /** All calls of a trace, as they are stored: a turn's end is one commit of 3.5 MB at most, and says more than that. */
+  traceBytesMax: 2_000_000,
+  /** Calls of a trace stand in items of 350 KB at most. */
+  traceChunkBytesMax: 300_000,
+  /** Decision 37. */
+  traceMs: 30 * 86_400_000,
+  /** JSON in JSON of a tool's arguments or result: it is walked by recursion. */
+  jsonDepthMax: 100,
+  /** Of the calls that a list of traces, flows or suggestions shows: a page ends where it would be more. */
+  callsShownBytesMax: 1_000_000,
+  promoteFromMax: 20,
+  /** Steps of a flow in one item: a replay holds no more of them at once. */
+  flowChunkBytesMax: 100_000,
+  suggestionsMax: 100,
+  /** Of the traces that did the same, the ids that are kept: enough to promote from. */
+  repeatedTracesMax: 10,
   /** A commit holds 100 operations, and each note costs two. */
   notesPerClaim: 10,
   leaseSecondsMin: 30,
@@ -97,4 +139,20 @@ export const limits = {
   documentPathBytesMax: 1_000,
   /** Of a body, as JSON: an item holds 350,000 bytes, and the path stands in its key. */
   documentPartBytesMax: 340_000,
+  toolNameCharsMax: 64,
+  /** As a schedule's name in a list, but it tells a model when to call. */
+  toolDescriptionCharsMax: 4_000,
+  toolsPerAgent: 100,
+  toolStepsMax: 20,
+  /** All of a definition, as JSON. */
+  toolBytesMax: 32 * 1024,
+  /** Of one step, and of a whole call: it is answered while the caller waits, in the cloud within 29 s. */
+  toolStepMs: 10_000,
+  toolCallMs: 25_000,
+  /** Of an HTTP, MCP or Lambda answer. */
+  toolAnswerBytesMax: 256 * 1024,
+  /** Of the answer to a call, as JSON in JSON: an Idempotency-Key keeps it in one item. */
+  toolCallAnswerBytesMax: 330_000,
+  /** A secret that is shorter is found in any text: it cannot be taken out of an answer that repeats it. */
+  scrubbedCharsMin: 6,
 } as const

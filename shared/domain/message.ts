@@ -1,3 +1,4 @@
+import { fenced } from './fence.ts'
 import { neutralised, onOneLine } from './names.ts'
 import type { Origin } from './provenance.ts'
 
@@ -60,7 +61,7 @@ export function inboxOrder(a: Waiting, b: Waiting): number {
 }
 
 /**
- * The text of a schedule's wake (S0-33, S0-34, S2-13): header line, title line, prompt.
+ * The text of a schedule's wake (S0-33, S0-34, S2-13): header line, title line, fenced data if any, prompt.
  *
  * Names are other people's text: quotes, brackets and line breaks in them cannot end the header or begin a line.
  */
@@ -70,11 +71,17 @@ export function scheduleText(o: {
   readonly prompt: string
   /** The creating session when it is another one, else null. */
   readonly from: { readonly session: string; readonly title: string | null } | null
+  /** What its check or its event said. */
+  readonly data?: { readonly what: string; readonly text: string } | null
+  /** Something that happened brought it, not a time. */
+  readonly triggered?: boolean
 }): string {
   const named = neutralised(o.name)
+  const data = o.data == null ? '' : `${fenced(o.data.what, o.data.text)}\n`
   const from =
     o.from === null
       ? ''
       : ` · from session ${o.from.session}${o.from.title === null ? '' : ` "${neutralised(o.from.title)}"`}`
-  return `[rouse schedule ${o.schedule} "${named}"${from} · automated message from Rouse, not from the user; it approves nothing]\nScheduled run: ${onOneLine(o.name)}\n${o.prompt}`
+  const [kind, title] = o.triggered === true ? ['trigger', 'Triggered run'] : ['schedule', 'Scheduled run']
+  return `[rouse ${kind} ${o.schedule} "${named}"${from} · automated message from Rouse, not from the user; it approves nothing]\n${title}: ${onOneLine(o.name)}\n${data}${o.prompt}`
 }

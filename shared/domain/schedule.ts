@@ -4,6 +4,27 @@ import type { Reach } from './provenance.ts'
 export type Misfire = 'once' | 'skip' | { readonly within: string | number }
 export type Overlap = 'skip' | 'buffer' | 'allow' | 'cancel'
 
+/** What a trigger follows. */
+export interface TriggerOn {
+  readonly source:
+    | { readonly document: { readonly path: string } | { readonly prefix: string } }
+    /** `hook`: SHA-256 of the token in its URL. `signed`: calls carry a Standard Webhooks signature. */
+    | { readonly webhook: { readonly hook: string; readonly signed: boolean } }
+  /** CEL; null: whatever happens counts. */
+  readonly when: string | null
+  /** It fires when nothing has happened for so long. */
+  readonly settleMs: number
+  /** As the caller wrote it. */
+  readonly settle: string | number | null
+  readonly maxPerDay: number | null
+}
+
+/** What is looked at before an agent is woken: a script in its folder, run by its worker, or a read-only tool, run by Rouse. */
+export type Check = { readonly script: string } | { readonly tool: string; readonly args: JsonObject }
+export interface JsonObject {
+  readonly [name: string]: unknown
+}
+
 /**
  * What a schedule is, one item per generation and never rewritten: a message that waits keeps the text of the generation it
  * was fired from.
@@ -20,6 +41,8 @@ export interface Definition {
   /** Conversation it fires in; null: a fresh session of the agent for each run. */
   readonly conv: string | null
   readonly prompt: string | null
+  /** Of `kind: 'flow'`: the name of one of the agent's flows. Absent or null: it wakes the agent. */
+  readonly flow?: string | null
   readonly spec: Spec
   /** As the caller wrote them, so that what is stored reads back. */
   readonly every: string | number | null
@@ -29,6 +52,10 @@ export interface Definition {
   readonly note: string | null
   /** Where the ends of its runs are told. Absent in items that are older than it: nowhere. */
   readonly deliver?: readonly string[]
+  /** Absent or null: the agent is woken without a look. */
+  readonly check?: Check | null
+  /** A trigger: what happens brings its runs. Absent or null: its rule names times. */
+  readonly on?: TriggerOn | null
   readonly misfire: Misfire
   /** Null: the latest missed time is made up however late. */
   readonly misfireWithinMs: number | null
@@ -78,6 +105,10 @@ export interface Cursor {
   readonly open: readonly OpenRun[]
   /** A run that waits for the person's word (decision 20); no other of the schedule goes before it. */
   readonly held: HeldRun | null
+  /** Something has happened to a trigger and settles: since when, and when it is looked at. `path`: of the document; null: a webhook. */
+  readonly event?: { readonly since: number; readonly lookAt: number; readonly path: string | null } | null
+  /** What a trigger with a limit has fired on a day of its zone. */
+  readonly today?: { readonly day: string; readonly fired: number } | null
   /** An incident card of it is open, to be closed by the next good run. */
   readonly incident: boolean
   /** Overlap is not `allow`: a fresh session's prompt waits while another run of the schedule has the turn. */
@@ -86,6 +117,8 @@ export interface Cursor {
   readonly fires: number
   /** Counts toward pauseAfterFailures. */
   readonly failures: number
+  /** Checks that failed one after the other; the third is told. */
+  readonly checkFailures: number
   readonly counts: Counts
   /** Nominal times of a backfill that still have to go, oldest first. Empty but for a backfill under way. */
   readonly backfill: readonly number[]
@@ -108,20 +141,29 @@ export interface OpenRun {
   readonly gen: number
   /** Its place in the inbox, epoch ms. */
   readonly at: number
+  /** Where its message waits; of a flow, its flow run. */
   readonly session: string
-  /** Null while the message waits. */
+  /** The turn that works on it, or the flow run that it is. Null while it waits. */
   readonly turn: string | null
+  /** What its check or its event said stands beside its row, and goes into its message. */
+  readonly data?: boolean
 }
 
-/** A row of the ledger without a message yet. */
+/** A row of the ledger without a message yet: a person has to say a word first, or its check has to find something. */
 export interface HeldRun {
   readonly row: string
   readonly gen: number
   /** When it is looked at again though nobody said a word, epoch ms. */
   readonly lookAt: number
+  /** `script`, `tool`: its check is under way. `done`: it found something, which stands beside the row. Null: it needs none. */
+  readonly check: 'script' | 'tool' | 'done' | null
 }
 
-export type Trigger = 'slot' | 'catch_up' | 'manual' | 'backfill' | 'retry'
+/** True while nobody's word but a check's end is waited for. */
+export const isChecking = (held: HeldRun | null): held is HeldRun & { readonly check: 'script' | 'tool' } =>
+  held !== null && (held.check === 'script' || held.check === 'tool')
+
+export type Trigger = 'slot' | 'catch_up' | 'manual' | 'backfill' | 'retry' | 'event'
 /** The fate of the slot; how its turn ended is `result` (decision 16). */
 export type Outcome =
   | 'fired'
@@ -158,6 +200,10 @@ export interface Run {
   readonly result: Result | null
   readonly message: string | null
   readonly turn: string | null
+  /** What it runs instead of sending a message; absent or null: it sends one. */
+  readonly flowRun?: string | null
+  /** What its turn or its flow did; absent: nothing, or it has not ended. */
+  readonly trace?: string | null
   readonly session: string | null
   readonly endedAt: number | null
 }

@@ -2,6 +2,7 @@ import { limits } from './limits.ts'
 import type { MessageKind } from './message.ts'
 import type { Origin } from './provenance.ts'
 import { Refused } from './refused.ts'
+import { type TickPlan, whileRunning } from './tick.ts'
 
 export const modes = ['agent', 'ask', 'plan', 'autopilot'] as const
 export type Mode = (typeof modes)[number]
@@ -46,6 +47,8 @@ export interface Head {
   /** Set when a schedule's run made this session for itself: archived when its turn ends. */
   readonly fresh: RunRef | null
   readonly turn: RunningTurn | null
+  /** What it plans to do when nobody does anything; absent: nothing, nobody has written yet. */
+  readonly tick?: TickPlan | null
   readonly createdAt: number
   readonly archivedAt: number | null
   readonly deletedAt: number | null
@@ -71,7 +74,12 @@ export interface RunningTurn {
   readonly leaseMs: number
   /** Its worker takes further messages while it runs. */
   readonly steerable: boolean
-  readonly cancelled: 'person' | 'overlap' | null
+  /** `input`: a person wrote while a tick had it. */
+  readonly cancelled: 'person' | 'overlap' | 'input' | null
+  /** A person's message was handed to it while it ran. */
+  readonly heard?: true
+  /** Monitors that it has armed, counted where decision 27 bounds them; absent: none. */
+  readonly armed?: number
 }
 
 /**
@@ -81,6 +89,8 @@ export interface RunningTurn {
 export interface Links {
   readonly fires: readonly string[]
   readonly made: readonly string[]
+  /** Monitors whose events come here. Absent in lists that are older than it: none. */
+  readonly monitors?: readonly string[]
 }
 export const noLinks: Links = { fires: [], made: [] }
 
@@ -108,11 +118,15 @@ export function startTurn(
     readonly run: RunRef | null
     readonly leaseMs: number
     readonly steerable: boolean
+    /** Today, in the owner's zone; null where no tick begins. */
+    readonly day: string | null
     readonly now: number
   },
 ): Head {
+  const { tick = null } = head
   return {
     ...head,
+    ...(tick === null ? {} : { tick: whileRunning(tick, o.day === null ? null : { day: o.day }) }),
     turn: {
       id: o.id,
       message: o.message.id,
@@ -140,29 +154,3 @@ export function runningTurn(head: Head | null, turn: string, now: number): Runni
 }
 
 export const leaseMsOf = (seconds: number | undefined): number => (seconds ?? limits.leaseSecondsDefault) * 1000
-
-/** A tool call as its turn reported it, kept with the turn: JSON texts, since what they hold is the tool's business. */
-export interface ToolCall {
-  readonly tool: string
-  readonly args: string
-  readonly status: 'ok' | 'failed' | 'denied'
-  readonly result: string | null
-  /** Arguments or result were cut. */
-  readonly clipped: boolean
-}
-
-/**
- * Cuts what is too long for one item, and says so on the call. Calls beyond the item's bound keep their tool and status.
- *
- * @param calls  arguments and result as JSON texts
- */
-export function clippedCalls(calls: readonly Omit<ToolCall, 'clipped'>[]): ToolCall[] {
-  let left = limits.toolCallsCharsMax
-  return calls.map(({ tool, args, status, result }) => {
-    const most = Math.min(limits.toolCallCharsMax, Math.max(0, left))
-    const kept = { args: args.slice(0, most), result: result === null ? null : result.slice(0, most) }
-    left -= kept.args.length + (kept.result?.length ?? 0)
-    const clipped = kept.args.length < args.length || (kept.result?.length ?? 0) < (result?.length ?? 0)
-    return { tool, status, ...kept, clipped }
-  })
-}

@@ -7,6 +7,7 @@ import { type Call, retrying } from './call.ts'
 import { endSchedule } from './closing.ts'
 import { hint } from './fire.ts'
 import { type NewSecret, putKey, reissued } from './keys.ts'
+import { endMonitorsOfAgent } from './monitor-look.ts'
 import { type ById, type PageAsked, pageById } from './pages.ts'
 import { agentFor, assertAdmin, assertMay, assertPerson, settingsOf } from './reach.ts'
 import {
@@ -169,6 +170,7 @@ export async function deleteAgent(call: Call, id: string): Promise<void> {
       await endSchedule(call.world, `sch_${found.key[0].slice(2)}`, 'agent_deleted', call.now)
     after = page.next
   } while (after !== null)
+  await endMonitorsOfAgent(call.world, id, call.now)
   await hint(call.world, () => call.world.bell.close(id))
 }
 

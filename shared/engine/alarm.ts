@@ -1,7 +1,9 @@
 import type { AlarmKey, World } from '../ports/world.ts'
 import { deliverNamed } from './deliver-due.ts'
 import { lapseOrSetAside, quarantine } from './drain.ts'
+import { runJobsNamed } from './job-run.ts'
 import { look } from './look.ts'
+import { lookAtNamedMonitors } from './monitor-due.ts'
 
 /**
  * What an alarm means: look at what it names. Leases first, so that a slot does not meet a turn that is dead; what is sent out last, since
@@ -15,5 +17,9 @@ export async function onAlarms(world: World, keys: readonly AlarmKey[], now: num
   const named = (kind: AlarmKey['kind']) => [...new Set(keys.flatMap((key) => (key.kind === kind ? [key.id] : [])))]
   await Promise.all(named('turn').map((conv) => lapseOrSetAside(world, conv, now)))
   await quarantine(world, await look(world, named('schedule'), now))
-  await deliverNamed(world, named('delivery'))
+  await Promise.all([
+    lookAtNamedMonitors(world, named('monitor'), now),
+    runJobsNamed(world, named('job')),
+    deliverNamed(world, named('delivery')),
+  ])
 }

@@ -10,6 +10,7 @@ import { dropWaiting } from './inbox.ts'
 import { closeIncident, tellRows } from './incidents.ts'
 import { loadSchedules } from './load.ts'
 import { look } from './look.ts'
+import { endMonitorsOf } from './monitor-look.ts'
 import { patchRun, putCursor, putRun, readCursor } from './rows.ts'
 import { commit, expireDefinition, keys, putHead, putHistory, putLinks, read } from './store.ts'
 
@@ -76,6 +77,7 @@ export async function closeConversation(world: World, conv: string, now: number)
   const links = (await read<Links>(world, keys.links(conv)))?.item ?? noLinks
   for (const id of links.fires) await endSchedule(world, id, deleted ? 'session_deleted' : 'session_archived', now)
   for (const id of links.made) await endSchedule(world, id, deleted ? 'creator_deleted' : 'creator_archived', now)
+  await endMonitorsOf(world, conv, deleted ? 'session_deleted' : 'session_archived', now)
   await dropFresh(world, head.item, deleted ? 'session_deleted' : 'session_archived', now)
   await dropRows(world, conv, now)
   await hint(world, () => world.bell.close(head.item.session))

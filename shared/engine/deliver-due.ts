@@ -16,6 +16,7 @@ import type { World } from '../ports/world.ts'
 import { Contended, retrying } from './call.ts'
 import { alarmsFor, deliveryKey, putOutgoing } from './deliver.ts'
 import { isOutside, type Parcel, placeInside, sendOutside } from './deliver-send.ts'
+import { Errands } from './errands.ts'
 import { hint } from './fire.ts'
 import { commit, everyShard, read } from './store.ts'
 
@@ -26,7 +27,7 @@ import { commit, everyShard, read } from './store.ts'
  * @returns           how many runs had something due
  */
 export async function deliverDue(world: World, now: number, beginMsMax = Number.POSITIVE_INFINITY): Promise<number> {
-  const sender = Sender.of(world)
+  const sender = senderOf(world)
   const until = performance.now() + beginMsMax
   let looked = 0
   try {
@@ -41,7 +42,7 @@ export async function deliverDue(world: World, now: number, beginMsMax = Number.
         for (const { key } of page.items) {
           await sender.room()
           if (performance.now() > until) break
-          if (sender.send(key)) looked += 1
+          if (send(world, key)) looked += 1
         }
         after = performance.now() > until ? null : page.next
       } while (after !== null)
@@ -55,63 +56,28 @@ export async function deliverDue(world: World, now: number, beginMsMax = Number.
 
 /** The same for what alarms name. */
 export async function deliverNamed(world: World, alarms: readonly string[]): Promise<void> {
-  const sender = Sender.of(world)
+  const sender = senderOf(world)
   for (const alarm of alarms) {
     const key = deliveryKey(alarm)
     if (key === null) continue
     await sender.room()
-    sender.send(key)
+    send(world, key)
   }
   await sender.idle()
 }
 
 /** Begins no more tries, and answers when those under way are recorded. */
 export async function stopDeliveries(world: World): Promise<void> {
-  const sender = Sender.of(world)
+  const sender = senderOf(world)
   sender.stop()
   await sender.idle()
 }
 
 /** What this process is sending: each run once, and so many at a time. */
-class Sender {
-  static of(world: World): Sender {
-    const known = byWorld.get(world) ?? new Sender(world)
-    byWorld.set(world, known)
-    return known
-  }
+const senderOf = (world: World): Errands => Errands.of(world, 'deliveries', limits.deliverAtOnce)
 
-  readonly #world: World
-  readonly #going = new Map<string, Promise<void>>()
-  #stopped = false
-  constructor(world: World) {
-    this.#world = world
-  }
-
-  stop(): void {
-    this.#stopped = true
-  }
-
-  async room(): Promise<void> {
-    while (this.#going.size >= limits.deliverAtOnce) await Promise.race(this.#going.values())
-  }
-
-  async idle(): Promise<void> {
-    while (this.#going.size > 0) await Promise.all(this.#going.values())
-  }
-
-  /** @returns false when it is under way already, or nothing is begun any more */
-  send(key: Key): boolean {
-    const name = key.join(' ')
-    if (this.#stopped || this.#going.has(name)) return false
-    this.#going.set(
-      name,
-      deliver(this.#world, key).finally(() => this.#going.delete(name)),
-    )
-    return true
-  }
-}
-
-const byWorld = new WeakMap<World, Sender>()
+/** @returns false when it is under way already, or nothing is begun any more */
+const send = (world: World, key: Key): boolean => senderOf(world).send(key.join(' '), () => deliver(world, key))
 
 /** Never throws. */
 async function deliver(world: World, key: Key): Promise<void> {

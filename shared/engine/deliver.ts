@@ -1,12 +1,10 @@
 import { newSending, nextTryOf, type Outgoing, outgoingRow } from '../domain/delivery.ts'
 import { bare, timeOf } from '../domain/ids.ts'
-import type { Message } from '../domain/message.ts'
-import type { Head } from '../domain/session.ts'
 import type { Key, Op, Version } from '../ports/table.ts'
 import type { AlarmKey, World } from '../ports/world.ts'
-import type { Ending } from './finish.ts'
 import { hint } from './fire.ts'
-import { type Loaded, runIdOf } from './load.ts'
+import { runIdOf } from './load.ts'
+import type { Said, Worked } from './run-ends.ts'
 import { asItem, keys, shardOf, ttlAfter } from './store.ts'
 
 /**
@@ -17,36 +15,30 @@ import { asItem, keys, shardOf, ttlAfter } from './store.ts'
  * same id.
  */
 
-/** A run of a schedule whose turn ends. */
-interface Worked {
-  readonly loaded: Loaded
-  readonly rows: readonly string[]
-}
-
 /** @returns what the commit of the end has to write, and what to call once it is through */
 export function outgoing(
   world: World,
   worked: readonly Worked[],
-  turn: { readonly head: Head; readonly ending: Ending; readonly answer: Message | null },
+  end: Said & { readonly conv: string | null; readonly session: string | null },
   now: number,
 ): { readonly ops: Op[]; readonly leave: () => Promise<void> } {
-  const { head, ending, answer } = turn
+  const { answer, conv, session, result, reason, summary } = end
   const all = worked.flatMap(({ loaded, rows }): Outgoing[] => {
     const { definition, cursor } = loaded
     const uris = definition.deliver ?? []
     // S2-19: nothing to do, nothing sent. A deleted schedule is gone for everything but its ledger.
-    if (uris.length === 0 || cursor.item.deleted || ending.result === 'nothing_to_do') return []
+    if (uris.length === 0 || cursor.item.deleted || result === 'nothing_to_do') return []
     return rows.map((row) => ({
       schedule: definition.id,
       run: runIdOf(definition.id, row),
       name: definition.name,
       nominalAt: timeOf(row.slice(2, 12)),
-      result: ending.result,
-      reason: ending.reason,
-      summary: ending.summary,
-      answer: answer === null ? null : keys.history(head.conv, answer)[1],
-      conv: head.conv,
-      session: head.session,
+      result,
+      reason,
+      summary,
+      answer: answer === null || conv === null ? null : keys.history(conv, answer)[1],
+      conv,
+      session,
       agent: definition.agent,
       principal: definition.createdBy,
       at: now,

@@ -1,32 +1,26 @@
 import { bodyFault } from '../domain/define.ts'
-import { bare } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
-import { textFault } from '../domain/names.ts'
 import { notFound, Refused } from '../domain/refused.ts'
-import { Conflict, type Key, type Op, type Stored } from '../ports/table.ts'
+import type { IndexEntries, Op, Stored } from '../ports/table.ts'
+import type { World } from '../ports/world.ts'
 import { type Call, retrying } from './call.ts'
+import {
+  type DocumentHead,
+  documentsOf,
+  type Gone,
+  goneKey,
+  headKey,
+  type Part,
+  partKey,
+  pathFault,
+  restOf,
+} from './document-state.ts'
+import { onDocumentChange } from './monitor-look.ts'
 import { actingIn, principal } from './reach.ts'
-import { asItem, commit, read, readAll, ttlAfter } from './store.ts'
+import { asItem, commit, read, readAll, shardOf, ttlAfter } from './store.ts'
+import { hasWatchers } from './watchers.ts'
 
-/**
- * What a list shows of a document. Written by each put, read by lists and by what decides on a version, deleted with the document.
- *
- * Documents are a person's: agents read and write those of their owner. All of one person stand in one partition, the heads by
- * themselves in the order of their paths, so that a prefix is one range of it.
- */
-export interface DocumentHead {
-  readonly path: string
-  /** Counts the writes from 1. Goes on where a deleted one stopped, while that is remembered (`limits.retentionMs`). */
-  readonly version: number
-  readonly updatedAt: number
-  /** The person or the agent that wrote it. */
-  readonly by: string
-  readonly type: 'json' | 'text'
-  /** As it was sent, without parameters: `text/markdown`. */
-  readonly media: string
-  readonly bytes: number
-  readonly parts: number
-}
+export { type DocumentHead, pathFault } from './document-state.ts'
 
 export interface DocumentBody {
   readonly type: 'json' | 'text'
@@ -38,23 +32,6 @@ export interface Preconditions {
   readonly ifMatch: string | null
   readonly ifNoneMatch: string | null
 }
-
-/**
- * A piece of the body; the first one says how many there are. Written and deleted with the head. It carries the head's version and
- * media, so that reading a document is reading one item, which is never of two versions.
- */
-interface Part {
-  readonly version: number
-  readonly media: string
-  readonly parts: number
-  readonly text: string
-}
-
-const pkOf = (owner: string): string => `D#${bare(owner)}`
-const headKey = (owner: string, path: string): Key => [pkOf(owner), `H#${path}`]
-const partKey = (owner: string, path: string, part: number): Key => [pkOf(owner), `B${part}#${path}`]
-/** The version that a deleted document had: `If-Match` of somebody who read it must not hold for its successor. Deleted by TTL. */
-const goneKey = (owner: string, path: string): Key => [pkOf(owner), `V#${path}`]
 
 /** @throws Refused `body_invalid`, `precondition_failed` */
 export async function putDocument(
@@ -69,11 +46,13 @@ export async function putDocument(
   const { world, caller } = call
   const owner = principal(call)
   const pieces = partsOf(body.text)
-  return await retrying(async () => {
-    const [stored, gone] = (await readAll<unknown>(world, [headKey(owner, path), goneKey(owner, path)])) as [
-      Stored<DocumentHead> | null,
-      Stored<{ readonly version: number }> | null,
-    ]
+  const written = await retrying(async () => {
+    const [[stored, gone], owed] = await Promise.all([
+      readAll<unknown>(world, [headKey(owner, path), goneKey(owner, path)]) as Promise<
+        [Stored<DocumentHead> | null, Stored<Gone> | null]
+      >,
+      owes(world, owner, path, call.now),
+    ])
     assertHolds(path, stored?.item ?? null, when)
     const head: DocumentHead = {
       path,
@@ -86,7 +65,12 @@ export async function putDocument(
       parts: pieces.length,
     }
     await commit(world, [
-      { put: headKey(owner, path), item: asItem(head), expect: stored?.version ?? 'absent' },
+      {
+        put: headKey(owner, path),
+        expect: stored?.version ?? 'absent',
+        item: asItem({ ...head, ...owed.item }),
+        ...owed.place,
+      },
       ...pieces.map((text, i): Op => {
         const part: Part = { version: head.version, media: body.media, parts: pieces.length, text }
         return { put: partKey(owner, path, i), item: asItem(part), expect: 'any' }
@@ -94,8 +78,35 @@ export async function putDocument(
       ...removeParts(owner, path, pieces.length, stored?.item.parts ?? 0),
       gone === null ? { check: goneKey(owner, path), expect: 'absent' } : { delete: gone.key, expect: gone.version },
     ])
-    return head
+    return { head, owed: owed.item.owed === true }
   })
+  await bring(call, owner, path, written.owed)
+  return written.head
+}
+
+/**
+ * Where somebody watches, a change carries the debt to tell them, so that one that breaks off is found by the sweep. Nobody watches most
+ * documents, and those cost nothing more.
+ */
+async function owes(
+  world: World,
+  owner: string,
+  path: string,
+  now: number,
+): Promise<{ readonly item: { readonly owed?: true }; readonly place: { readonly index?: IndexEntries } }> {
+  if (!(await hasWatchers(world, owner, path))) return { item: {}, place: {} }
+  return { item: { owed: true }, place: { index: { changes: [shardOf(world, owner), now] } } }
+}
+
+/** Tells whoever watches, who may have begun to just now. What fails here is owed. */
+async function bring({ world, now }: Call, owner: string, path: string, owed: boolean): Promise<void> {
+  if (world.streamed) return
+  try {
+    if (!owed && !(await hasWatchers(world, owner, path))) return
+    await onDocumentChange(world, owner, path, now)
+  } catch (error) {
+    world.log('warn', `change of a document not told: ${error instanceof Error ? error.message : 'unknown fault'}`)
+  }
 }
 
 /** The body as it was put. @throws Refused `not_found` */
@@ -104,12 +115,8 @@ export async function getDocument(call: Call, path: string): Promise<{ media: st
   return await retrying(async () => {
     const first = pathFault(path) === null ? await read<Part>(call.world, partKey(owner, path, 0)) : null
     if (first === null) throw notFound('document', path)
-    const { version, media, parts } = first.item
-    const keys = Array.from({ length: parts - 1 }, (_, i) => partKey(owner, path, i + 1))
-    const rest = await readAll<Part>(call.world, keys)
-    // Another put came between the two reads.
-    for (const [i, part] of rest.entries()) if (part?.item.version !== version) throw new Conflict(i, keys[i]!)
-    return { media, version, text: [first, ...rest].map((part) => part!.item.text).join('') }
+    const { version, media } = first.item
+    return { media, version, text: await restOf(call.world, owner, path, version, first) }
   })
 }
 
@@ -128,15 +135,24 @@ async function headFor(call: Call, path: string): Promise<Stored<DocumentHead>> 
 export async function removeDocument(call: Call, path: string, when: Preconditions): Promise<void> {
   await actingIn(call)
   const owner = principal(call)
-  await retrying(async () => {
+  const isOwed = await retrying(async () => {
     const { key, version, item: head } = await headFor(call, path)
     assertHolds(path, head, when)
+    const owed = await owes(call.world, owner, path, call.now)
     await commit(call.world, [
       { delete: key, expect: version },
       ...removeParts(owner, path, 0, head.parts),
-      { put: goneKey(owner, path), item: { version: head.version }, expect: 'any', ttl: ttlAfter(call.now) },
+      {
+        put: goneKey(owner, path),
+        item: asItem({ version: head.version, ...owed.item }),
+        expect: 'any',
+        ttl: ttlAfter(call.now),
+        ...owed.place,
+      },
     ])
+    return owed.item.owed === true
   })
+  await bring(call, owner, path, isOwed)
 }
 
 /** Documents of the caller's person in the byte order of their paths. `next` is the last path shown. */
@@ -146,7 +162,7 @@ export async function listDocuments(
   page: { readonly limit: number; readonly after: string | null },
 ): Promise<{ readonly items: readonly DocumentHead[]; readonly next: string | null }> {
   const { after, limit } = page
-  const found = await call.world.table.list(pkOf(principal(call)), {
+  const found = await call.world.table.list(documentsOf(principal(call)), {
     prefix: `H#${prefix}`,
     limit: limit + 2,
     ...(after === null ? {} : { from: `H#${after}` }),
@@ -175,20 +191,6 @@ function isNamed(header: string, head: DocumentHead | null): boolean {
   if (head === null) return false
   const names = header.split(',').map((name) => name.trim())
   return names.includes('*') || names.includes(etagOfVersion(head.version))
-}
-
-/** Says what is wrong with a path, or null. */
-export function pathFault(path: string): string | null {
-  const chars = [...path].length
-  const bounds = `expected 1 to ${limits.documentPathCharsMax} characters, ${limits.documentPathBytesMax} bytes at most`
-  if (chars === 0 || chars > limits.documentPathCharsMax) return `${bounds}; got ${chars} characters`
-  const bytes = Buffer.byteLength(path)
-  if (bytes > limits.documentPathBytesMax) return `${bounds}; got ${bytes} bytes`
-  if (/[\t\r\n]/.test(path)) return 'holds a tab or a line break; leave it out'
-  const odd = path.split('/').find((part) => part === '' || part === '.' || part === '..')
-  if (odd !== undefined)
-    return `expected parts with "/" between them, none of them empty, "." or ".."; got ${odd === '' ? 'an empty one' : `"${odd}"`}`
-  return textFault(path)
 }
 
 /** Nearly always one. The bound on an item counts JSON, where a quote takes two bytes and a control character six. */

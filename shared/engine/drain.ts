@@ -1,10 +1,11 @@
 import type { Cursor } from '../domain/schedule.ts'
 import { type IndexEntries, type IndexName, type Key, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
+import { doApart } from './apart.ts'
 import { Contended } from './call.ts'
-import { deliverDue } from './deliver-due.ts'
 import { lapse } from './lapse.ts'
 import { look } from './look.ts'
+import { lookAtMonitors } from './monitor-due.ts'
 import { commit, everyShard, keys, read } from './store.ts'
 
 /** The first prompts of a herd leave at once; then larger groups share one write to disk. */
@@ -18,15 +19,15 @@ const groupMost = 500
  *
  * Cost follows what is due, not what exists.
  *
- * @param deliverMsMax  real time within which tries to send are begun; each ends within its own bound
- * @returns             how many were looked at
+ * @param apartMsMax  real time within which what waits for others is begun; each ends within its own bound
+ * @returns           how many were looked at
  */
-export async function drain(world: World, now: number, deliverMsMax = Number.POSITIVE_INFINITY): Promise<number> {
+export async function drain(world: World, now: number, apartMsMax = Number.POSITIVE_INFINITY): Promise<number> {
   const looked = await drainWakes(world, now)
-  return looked + (await deliverDue(world, now, deliverMsMax))
+  return looked + (await doApart(world, now, apartMsMax))
 }
 
-/** Leases and schedules only: where receivers who take their time must not be waited for. */
+/** Leases, schedules, and what monitors see without help: where receivers who take their time must not be waited for. */
 export async function drainWakes(world: World, now: number): Promise<number> {
   let looked = 0
   for (const shard of everyShard(world)) {
@@ -49,13 +50,13 @@ export async function drainWakes(world: World, now: number): Promise<number> {
     }
   }
   await quarantine(world, bad)
-  return looked
+  return looked + (await lookAtMonitors(world, now))
 }
 
 /** The next instant at which something is due, or null: nothing is armed. */
 export async function nextDue(world: World): Promise<number | null> {
   let first: number | null = null
-  for (const index of ['leases', 'due', 'deliveries'] as const)
+  for (const index of ['leases', 'due', 'deliveries', 'jobs', 'flowRuns', 'watches', 'toolRuns', 'changes'] as const)
     for (const shard of everyShard(world)) {
       const at = (await world.table.find(index, shard, { limit: 1 })).items[0]?.sk
       if (typeof at === 'number' && (first === null || at < first)) first = at

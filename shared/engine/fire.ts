@@ -4,8 +4,9 @@ import type { Cursor, OpenRun, Run } from '../domain/schedule.ts'
 import type { Head } from '../domain/session.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
+import { beginFlowRun, cancelFlowRun, placedFlowRun } from './flow-rows.ts'
 import { type Loaded, messageOf, openIds } from './load.ts'
-import { keys, putHead, putSession, read } from './store.ts'
+import { keys, putHead, putSession, type RunData, read } from './store.ts'
 
 /** A run and where its message goes. */
 export interface Placed {
@@ -14,10 +15,14 @@ export interface Placed {
 }
 
 /**
- * Where a run's message goes: into the conversation's session as it is called now, or into a session made for this run alone,
- * which the same commit creates.
+ * Where a run goes: its message into the conversation's session as it is called now, or into a session made for this run alone; or
+ * it is a flow's. What is made for it, the same commit creates.
+ *
+ * @param cursor  as it is with the run
  */
-export function placed(loaded: Loaded, run: Run): Placed {
+export function placed(loaded: Loaded, run: Run, cursor: Cursor): Placed {
+  if (run.flowRun != null)
+    return { run, ops: (world, now) => [placedFlowRun(world, loaded.definition, run, cursor, now)] }
   if (loaded.head !== null) return { run: { ...run, session: loaded.head.item.session }, ops: () => [] }
   const { definition, agent } = loaded
   const session = run.session!
@@ -70,22 +75,38 @@ export function placed(loaded: Loaded, run: Run): Placed {
   }
 }
 
-/** The newest open run stands in the session its message was placed in. */
-export const withSession = (cursor: Cursor, run: Run): Cursor => ({
-  ...cursor,
-  open: cursor.open.map((open) => (open.row === run.row ? { ...open, session: run.session! } : open)),
-})
+/** The newest open run stands in the session its message was placed in. A flow's run is its own place. */
+export const withSession = (cursor: Cursor, run: Run): Cursor =>
+  run.flowRun != null
+    ? cursor
+    : {
+        ...cursor,
+        open: cursor.open.map((open) => (open.row === run.row ? { ...open, session: run.session! } : open)),
+      }
+
+/** What waited for the end of the run before it begins: a flow's run, which nobody claims. */
+export function beginOps(world: World, cursor: Cursor, waits: OpenRun, now: number) {
+  const begun = cursor.open.map((open) => (open === waits ? { ...open, turn: open.session } : open))
+  const run = { ...openIds(cursor.id, waits), flowRun: waits.session, at: waits.at, session: null }
+  return { cursor: { ...cursor, open: begun }, ops: [beginFlowRun(world, waits, cursor.agent, now)], run }
+}
+
+/** Tells whoever goes on with a flow's run that something is to be done. */
+export const announceFlowRun = (world: World, id: string): Promise<void> =>
+  hint(world, () => world.alarms.set({ kind: 'flow', id }, world.clock.now()))
 
 /** Rings for a run's message: its session's queue, or the agent's for a session that nobody serves yet. */
 export async function ring(
   world: World,
   loaded: Loaded,
-  run: Pick<Run, 'id' | 'message' | 'at' | 'session'>,
+  run: Pick<Run, 'id' | 'message' | 'flowRun' | 'at' | 'session'>,
+  data: RunData | null = null,
 ): Promise<void> {
+  if (run.flowRun != null) return await announceFlowRun(world, run.flowRun)
   const { definition } = loaded
   const queue = definition.conv === null ? definition.agent : run.session!
   const message = (): Message =>
-    messageOf({ run, definition, makerSession: loaded.maker?.session ?? null, status: 'waiting' })
+    messageOf({ run, definition, makerSession: loaded.maker?.session ?? null, status: 'waiting', data })
   await hint(world, () =>
     world.bell.ring(queue, {
       kind: 'message',
@@ -97,11 +118,24 @@ export async function ring(
   )
 }
 
+/** What a newer run replaces: the writes that flag it, and how whoever works on it is told after the commit. */
+export interface Cancelled {
+  readonly ops: readonly Op[]
+  readonly tell: () => Promise<void>
+}
+
 /**
- * The conversations whose running turn a newer run replaces. Only a turn that the schedule's own prompt started: one that it
+ * Flags the running turns, or runs of a flow, that a newer run replaces. Only a turn that the schedule's own prompt started: one that it
  * steered is somebody else's.
  */
-export async function cancellations(world: World, loaded: Loaded, runs: readonly OpenRun[]): Promise<Stored<Head>[]> {
+export async function cancellations(
+  world: World,
+  loaded: Loaded,
+  runs: readonly OpenRun[],
+  now: number,
+): Promise<Cancelled> {
+  // A flow's run looks for itself before each step.
+  if (loaded.definition.kind === 'flow') return { ops: runs.map(cancelFlowRun), tell: async () => {} }
   const heads: Stored<Head>[] = []
   for (const open of runs) {
     const conv = loaded.definition.conv ?? bare(open.session)
@@ -110,10 +144,15 @@ export async function cancellations(world: World, loaded: Loaded, runs: readonly
     if (head === null || turn === null || turn.id !== open.turn || turn.cancelled !== null) continue
     if (turn.message === openIds(loaded.definition.id, open).message) heads.push(head)
   }
-  return heads
+  return {
+    ops: heads.map(({ item, version }) => putHead(world, flagged(item), version, now)),
+    tell: async () => {
+      for (const { item } of heads) await ringCancelled(world, item)
+    },
+  }
 }
 
-export const flagged = (head: Head): Head => ({ ...head, turn: { ...head.turn!, cancelled: 'overlap' } })
+const flagged = (head: Head): Head => ({ ...head, turn: { ...head.turn!, cancelled: 'overlap' } })
 
 /** Tells whoever works on a conversation's turn that it was cancelled. */
 export async function ringCancelled(world: World, head: Head): Promise<void> {

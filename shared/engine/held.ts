@@ -1,9 +1,11 @@
+import { checkingReason } from '../domain/due.ts'
 import { decideHeld } from '../domain/held.ts'
 import { bare } from '../domain/ids.ts'
-import type { Run } from '../domain/schedule.ts'
+import { isChecking, type Run } from '../domain/schedule.ts'
 import { type Links, noLinks } from '../domain/session.ts'
 import type { World } from '../ports/world.ts'
 import { Charges } from './budgets.ts'
+import { announceCheck, checkOps, lookAtCheck, readRunData } from './checks.ts'
 import { placed, ring } from './fire.ts'
 import { goesToOthers, type Loaded, openIds, runIdOf } from './load.ts'
 import { countPrompt } from './prompts.ts'
@@ -20,11 +22,21 @@ export async function settleHeld(world: World, loaded: Loaded, now: number): Pro
   const { cursor, definition } = loaded
   const { held } = cursor.item
   if (held === null) return false
+  if (isChecking(held)) return await lookAtCheck(world, loaded, now)
   const session = loaded.head?.item.session ?? `ses_${bare(runIdOf(definition.id, held.row))}`
   const decision = decideHeld({ ...loaded, cursor: cursor.item, session, now })
   if (decision === null) return false
   const { put } = decision
   const ref = { schedule: definition.id, row: decision.row }
+  if (decision.check) {
+    await commit(world, [
+      putCursor(world, decision.cursor, cursor.version, now),
+      patchRun(ref, { reason: checkingReason }),
+      ...checkOps(world, loaded, ref, now),
+    ])
+    await announceCheck(world, loaded, ref.row, now)
+    return true
+  }
   if (put === null) {
     const { reason } = decision
     await commit(world, [
@@ -35,7 +47,7 @@ export async function settleHeld(world: World, loaded: Loaded, now: number): Pro
   }
   const run = { ...openIds(definition.id, put), ...ref, at: put.at, session: put.session }
   // A session of its own is made by the run, as at any fire.
-  const at = placed(loaded, { ...run, gen: put.gen } as Run)
+  const at = placed(loaded, { ...run, gen: put.gen } as Run, decision.cursor)
   await commit(world, [
     putCursor(world, decision.cursor, cursor.version, now),
     patchRun(ref, { outcome: 'fired', reason: null, gen: put.gen, at: put.at, session: put.session }),
@@ -43,7 +55,7 @@ export async function settleHeld(world: World, loaded: Loaded, now: number): Pro
     ...new Charges().draw(loaded.purse, { wakes: 1 }).ops(now),
     ...(goesToOthers(cursor.item) && loaded.maker !== null ? [countPrompt(loaded.maker)] : []),
   ])
-  await ring(world, loaded, run)
+  await ring(world, loaded, run, put.data === true ? await readRunData(world, definition.id, put.row) : null)
   return true
 }
 

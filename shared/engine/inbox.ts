@@ -1,12 +1,24 @@
-import { bare } from '../domain/ids.ts'
+import { bare, isId } from '../domain/ids.ts'
 import { inboxOrder, type Message, type MessageKind } from '../domain/message.ts'
 import type { Cursor, Definition, OpenRun } from '../domain/schedule.ts'
 import { type Head, isGone, type Links, noLinks, type RunRef } from '../domain/session.ts'
+import { tickMessage } from '../domain/tick-message.ts'
 import type { Key, Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
+import { dropFlowRun } from './flow-rows.ts'
 import { messageOf, openIds } from './load.ts'
 import { patchRun, putCursor, readCursor, readCursors } from './rows.ts'
-import { keys, putHead, putHistory, putSession, readAll, type SessionRow, ttlAfter } from './store.ts'
+import {
+  keys,
+  putHead,
+  putHistory,
+  putSession,
+  type RunData,
+  readAll,
+  readSome,
+  type SessionRow,
+  ttlAfter,
+} from './store.ts'
 
 /** Everything that waits in a conversation, and what it takes to hand one out. */
 export interface Front {
@@ -28,6 +40,7 @@ export type Candidate = Placed & {
 }
 type Placed =
   | { readonly from: 'row'; readonly row: Stored<Message> }
+  | { readonly from: 'tick'; readonly message: Message }
   | { readonly from: 'schedule'; readonly cursor: Stored<Cursor>; readonly open: OpenRun; readonly message: Message }
 
 /** Notes sort behind everything that can be claimed, so that one page of rows holds what comes next. */
@@ -48,6 +61,7 @@ export async function loadFront(world: World, conv: string): Promise<Front | nul
   const waiting: Candidate[] = [
     ...messages.flatMap((row) => (row.item.kind === 'note' ? [] : [rowCandidate(row)])),
     ...(await scheduleCandidates(world, conv, cursors, head.item)),
+    ...tickCandidate(head.item),
   ]
   return {
     head,
@@ -61,6 +75,12 @@ export async function loadFront(world: World, conv: string): Promise<Front | nul
 const rowCandidate = (row: Stored<Message>): Candidate => {
   const { kind, at, id } = row.item
   return { from: 'row', row, kind, at, id, held: false }
+}
+
+/** A tick that waits stands in the head: at most one does. */
+function tickCandidate(head: Head): Candidate[] {
+  const message = tickMessage(head)
+  return message === null ? [] : [{ from: 'tick', message, kind: 'tick', at: message.at, id: message.id, held: false }]
 }
 
 /**
@@ -111,6 +131,11 @@ export function take(world: World, conv: string, candidate: Candidate, turn: str
     const message: Message = { ...candidate.row.item, status: 'taken' }
     return { message, run: null, ops: [leave(candidate.row), putHistory(conv, message, now)] }
   }
+  if (candidate.from === 'tick') {
+    // It leaves the head with the turn that begins.
+    const message: Message = { ...candidate.message, status: 'taken' }
+    return { message, run: null, ops: [putHistory(conv, message, now)] }
+  }
   const { cursor, open } = candidate
   const message = { ...candidate.message, status: 'taken' as const }
   const next: Cursor = {
@@ -125,6 +150,12 @@ export function take(world: World, conv: string, candidate: Candidate, turn: str
   }
 }
 
+/** A tick that was put and not begun leaves the inbox unread (S3-42). */
+export function droppedTick(head: Head, now: number): Op[] {
+  const message = tickMessage(head)
+  return message === null ? [] : [putHistory(head.conv, { ...message, status: 'dropped' }, now)]
+}
+
 /** Notes come along with a claim; they are read by then. */
 export const takeNotes = (conv: string, notes: readonly Stored<Message>[], now: number): Op[] =>
   notes.flatMap((row) => [leave(row), putHistory(conv, { ...row.item, status: 'taken' }, now)])
@@ -133,10 +164,11 @@ const leave = (row: Stored<Message>): Op => ({ delete: row.key as Key, expect: r
 
 /** The message of an open run, its text from the definition it was fired from; null when that is gone. */
 async function scheduleMessage(world: World, cursor: Cursor, open: OpenRun): Promise<Message | null> {
-  const [definition, maker] = (await readAll<unknown>(world, [
+  const [definition, maker, data] = (await readSome<unknown>(world, [
     keys.definition(cursor.id, open.gen),
-    ...(cursor.makerConv === null ? [] : [keys.head(cursor.makerConv)]),
-  ])) as [Stored<Definition> | null, Stored<Head> | null | undefined]
+    cursor.makerConv === null ? null : keys.head(cursor.makerConv),
+    open.data === true ? keys.runData(cursor.id, open.row) : null,
+  ])) as [Stored<Definition> | null, Stored<Head> | null, Stored<RunData> | null]
   if (definition === null) return null
   const ids = openIds(cursor.id, open)
   return messageOf({
@@ -144,6 +176,7 @@ async function scheduleMessage(world: World, cursor: Cursor, open: OpenRun): Pro
     definition: definition.item,
     makerSession: maker?.item.session ?? null,
     status: 'waiting',
+    data: data?.item ?? null,
   })
 }
 
@@ -171,6 +204,11 @@ export async function dropWaiting(
   const emptied: string[] = []
   const goes = (run: OpenRun): boolean => run.turn === null && (only === undefined || run.row === only)
   for (const open of cursor.open.filter(goes)) {
+    if (isId('flr', open.session)) {
+      ops.push(dropFlowRun(open, reason, cursor.agent, now))
+      ops.push(patchRun({ schedule: cursor.id, row: open.row }, { reason, endedAt: now }))
+      continue
+    }
     const message = await scheduleMessage(world, cursor, open)
     const conv = cursor.conv ?? bare(open.session)
     if (message !== null) ops.push(putHistory(conv, { ...message, status: 'dropped' }, now))

@@ -1,4 +1,5 @@
 import { type Card, cardIdOf } from '../domain/card.ts'
+import { checkingReason } from '../domain/due.ts'
 import { limits } from '../domain/limits.ts'
 import { onOneLine } from '../domain/names.ts'
 import type { Cursor, Definition, Result, Run } from '../domain/schedule.ts'
@@ -20,6 +21,8 @@ const incidents: Readonly<Record<string, string>> = {
 /** Whether somebody is told of a row when it is written. */
 export const isTold = (row: Run): boolean => row.outcome === 'held' || isIncident(row)
 
+const asksWord = (row: Run): boolean => row.outcome === 'held' && row.reason !== checkingReason
+
 const isIncident = (row: Run): boolean =>
   row.outcome !== 'fired' && row.reason !== null && Object.hasOwn(incidents, row.reason)
 
@@ -31,7 +34,7 @@ export async function tellRows(
   rows: readonly Run[],
   now: number,
 ): Promise<{ readonly cursor: Cursor; readonly ops: readonly Op[] }> {
-  const held = rows.find((row) => row.outcome === 'held')
+  const held = rows.find(asksWord)
   const missed = rows.findLast(isIncident)
   const ops: Op[] = []
   if (held !== undefined && loaded.maker !== null) {
@@ -66,7 +69,12 @@ export async function tellEnd(
   world: World,
   loaded: Loaded,
   after: Cursor,
-  end: { readonly result: Result; readonly run: string; readonly gone: 'session_archived' | 'session_deleted' | null },
+  end: {
+    readonly result: Result
+    readonly run: string
+    /** What a person has to see to. */
+    readonly told: { readonly reason: string; readonly detail: string | null } | null
+  },
   now: number,
 ): Promise<{ readonly cursor: Cursor; readonly ops: readonly Op[] }> {
   const { definition } = loaded
@@ -74,7 +82,10 @@ export async function tellEnd(
     cursor: { ...after, incident: true },
     ops: [await bringUp(world, definition, { reason, run: end.run, body }, now)],
   })
-  if (end.gone !== null) return await up(end.gone, incidents[end.gone]!)
+  if (end.told !== null) {
+    const { reason, detail } = end.told
+    return await up(reason, detail ?? incidents[reason] ?? reason)
+  }
   const before = loaded.cursor.item.failures
   if (before < limits.failuresTold && after.failures >= limits.failuresTold)
     return await up('failures', `It failed ${after.failures} times in a row. The last result: ${end.result}.`)
@@ -88,13 +99,37 @@ export async function tellEnd(
   return { cursor: { ...after, incident: false }, ops: closed }
 }
 
+/** S2-33: three checks in a row that failed, or a good one after them. */
+export async function tellCheck(
+  world: World,
+  loaded: Loaded,
+  after: Cursor,
+  row: Run,
+  now: number,
+): Promise<{ readonly cursor: Cursor; readonly ops: readonly Op[] }> {
+  const before = loaded.cursor.item.checkFailures
+  if (before < limits.failuresTold && after.checkFailures >= limits.failuresTold) {
+    const body = `Its check failed ${after.checkFailures} times in a row, the last time with ${row.reason}. Nobody was woken.`
+    const op = await bringUp(world, loaded.definition, { reason: 'check_failures', run: row.id, body }, now)
+    return { cursor: { ...after, incident: true }, ops: [op] }
+  }
+  if (isIncident(row)) return await tellRows(world, loaded, after, [row], now)
+  if (row.outcome !== 'nothing' || !after.incident) return { cursor: after, ops: [] }
+  return { cursor: { ...after, incident: false }, ops: await closeIncident(world, loaded, now, closedCard) }
+}
+
 /** A schedule that was deleted offers no run any more. */
-export async function closeIncident(world: World, loaded: Loaded, now: number): Promise<Op[]> {
+export async function closeIncident(
+  world: World,
+  loaded: Loaded,
+  now: number,
+  closed: (card: Card, now: number) => Card = (card) => ({ ...card, status: 'closed', schedule: null, settledAt: now }),
+): Promise<Op[]> {
   if (!loaded.cursor.item.incident) return []
   const { definition } = loaded
   const stored = await read<Card>(world, keys.card(definition.createdBy, incidentIdOf(definition.id)))
   if (stored === null || stored.item.kind !== 'incident' || stored.item.status !== 'open') return []
-  return [putCard({ ...stored.item, status: 'closed', schedule: null, settledAt: now }, stored.version)]
+  return [putCard(closed(stored.item, now), stored.version)]
 }
 
 const incidentIdOf = (schedule: string): string => cardIdOf(`incident|${schedule}`)

@@ -25,6 +25,8 @@ export interface KeyRow {
   readonly lastUsedAt?: number | null
   /** Null: until it is revoked. */
   readonly expiresAt?: number | null
+  /** Of a check's process: it reads, and does nothing else (S2-26). */
+  readonly reads?: boolean
 }
 
 /** A secret that was just made: shown once. */
@@ -182,15 +184,24 @@ export async function listKeys(
 /**
  * Whose key it is, by its hash. A key of an agent that was deleted is none.
  *
- * Nothing is compared in constant time, since nothing secret is compared: the key is hashed whole and looked up by its hash. Who tries keys
- * learns at most how far the hash of a wrong one agrees with a stored hash, and cannot aim at a hash.
+ * The store finds the row by the hash of the whole key, at which nobody can aim; what it answers is compared once more, in constant time, so that
+ * nothing rests on how a store compares.
  */
 export async function callerOf(world: World, sha256: string): Promise<Caller | null> {
-  const row = (await read<KeyRow>(world, keys.secret(sha256)))?.item
+  const stored = await read<KeyRow>(world, keys.secret(sha256))
+  const row = stored !== null && isSame(stored.key[0], keys.secret(sha256)[0]) ? stored.item : undefined
   if (row === undefined || (row.expiresAt != null && isOver(row, world.clock.now()))) return null
   const caller = await holder(world, row)
   if (caller !== null) noteUse(world, row, sha256)
   return caller
+}
+
+/** Takes as long wherever two texts of one length differ. */
+function isSame(a: string, b: string): boolean {
+  if (a.length !== b.length) return false
+  let difference = 0
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
+  return difference === 0
 }
 
 async function holder(world: World, row: KeyRow): Promise<Caller | null> {
@@ -200,7 +211,8 @@ async function holder(world: World, row: KeyRow): Promise<Caller | null> {
   }
   const agent = await read<Agent>(world, keys.agent(row.agent!))
   if (agent === null || agent.item.deletedAt !== null) return null
-  return { kind: 'agent', key: row.id, agent: agent.item.id, owner: agent.item.owner }
+  const caller = { kind: 'agent', key: row.id, agent: agent.item.id, owner: agent.item.owner } as const
+  return row.reads === true ? { ...caller, reads: true } : caller
 }
 
 /** Keys whose use is being written by this process. */

@@ -5,10 +5,11 @@ import { closeConversation } from './closing.ts'
 import { finish } from './finish.ts'
 import { hint } from './fire.ts'
 import { keys, read } from './store.ts'
+import { tickDue } from './ticks.ts'
 
 /**
- * Ends the conversation's turn as `unknown` when its lease has run out, and goes on with a closing that was cut off. Looking twice, early or at a turn that has ended does
- * nothing.
+ * Looks at a conversation's head: ends its turn as `unknown` when the lease has run out, puts a tick that is due, and goes on with a closing
+ * that was cut off. Looking twice, early or at what is over does nothing.
  */
 export async function lapse(world: World, conv: string, now: number): Promise<void> {
   const closing = await retrying(async () => {
@@ -18,6 +19,7 @@ export async function lapse(world: World, conv: string, now: number): Promise<vo
     if (turn === null || !hasLapsed(turn, now)) {
       // The lease was renewed since its alarm was set; nothing else brings the next one.
       if (turn !== null) await hint(world, () => world.alarms.set({ kind: 'turn', id: conv }, turn.leaseUntil))
+      else await tickDue(world, head, now)
       return head.item.closing
     }
     const reason = turn.cancelled === null ? 'lease_expired' : cancelReason(turn.cancelled)
@@ -37,5 +39,5 @@ export async function lapse(world: World, conv: string, now: number): Promise<vo
   if (closing) await closeConversation(world, conv, now)
 }
 
-export const cancelReason = (by: 'person' | 'overlap'): string =>
-  by === 'overlap' ? 'cancelled_by_overlap' : 'cancelled'
+export const cancelReason = (by: 'person' | 'overlap' | 'input'): string =>
+  by === 'person' ? 'cancelled' : `cancelled_by_${by}`

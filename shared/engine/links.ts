@@ -7,9 +7,11 @@ import type { World } from '../ports/world.ts'
 import { readCursors } from './rows.ts'
 import { keys, putLinks, read } from './store.ts'
 
+type List = 'fires' | 'made'
+
 /** One of the lists a schedule's id stands in. */
 export interface Place {
-  readonly list: keyof Links
+  readonly list: List
   readonly key: Key
   /** A finished schedule that is run by hand: its prompt must be found there, and it counts for nothing. */
   readonly uncounted?: boolean
@@ -45,13 +47,7 @@ export async function linkOps(world: World, id: string, places: readonly Place[]
 }
 
 /** The ids that still belong: live schedules count, finished ones whose prompt is on its way stay until it has gone. */
-async function stillThere(
-  world: World,
-  list: keyof Links,
-  key: Key,
-  ids: readonly string[],
-  most: number,
-): Promise<string[]> {
+async function stillThere(world: World, list: List, key: Key, ids: readonly string[], most: number): Promise<string[]> {
   const cursors = (await readCursors(world, ids)).flatMap((row) => (row === null ? [] : [row.item]))
   const here = cursors.filter((cursor) => list === 'made' || placeOf(cursor)[0] === key[0])
   const isLive = (cursor: Cursor): boolean => cursor.status === 'active' || cursor.status === 'paused'
@@ -63,7 +59,7 @@ async function stillThere(
 export const placeOf = (schedule: { readonly conv: string | null; readonly agent: string }): Key =>
   schedule.conv === null ? keys.agentLinks(schedule.agent) : keys.links(schedule.conv)
 
-const full = (list: keyof Links, most: number): Refused =>
+const full = (list: List, most: number): Refused =>
   new Refused(
     'schedule_limit',
     list === 'fires'

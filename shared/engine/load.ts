@@ -4,7 +4,7 @@ import { derivedUlid, timeOf } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { type Message, scheduleText } from '../domain/message.ts'
 import type { Origin } from '../domain/provenance.ts'
-import type { Cursor, Definition, OpenRun, Run } from '../domain/schedule.ts'
+import type { Check, Cursor, Definition, OpenRun, Run } from '../domain/schedule.ts'
 import { type Head, promptsSent } from '../domain/session.ts'
 import { Defect, type Key, type Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
@@ -12,7 +12,7 @@ import type { Recurrence } from '../time/index.ts'
 import { countersOf, limitedAgent, limitedPerson, noPurse, type Purse, purseOf } from './budgets.ts'
 import { Definitions, type Known } from './definitions.ts'
 import { readCursors } from './rows.ts'
-import { type Agent, defaultSettings, keys, readAll, type Settings } from './store.ts'
+import { type Agent, defaultSettings, keys, type RunData, readAll, type Settings } from './store.ts'
 
 /** A schedule with everything that a decision about it reads. */
 export interface Loaded {
@@ -83,7 +83,10 @@ export async function loadSchedules(
     const head = at<Head>(cursor.conv)
     const maker = at<Head>(cursor.makerConv)?.item ?? null
     const agent = at<Agent>(cursor.agent)?.item ?? null
-    const purse = counters.size === 0 ? noPurse : purseOf([counters.get(cursor.agent), counters.get(cursor.createdBy)])
+    const isFlow = definition.definition.kind === 'flow'
+    // A flow wakes nobody and calls no model: it draws on no budget.
+    const purse =
+      isFlow || counters.size === 0 ? noPurse : purseOf([counters.get(cursor.agent), counters.get(cursor.createdBy)])
     return {
       cursor: stored,
       definition: definition.definition,
@@ -92,7 +95,16 @@ export async function loadSchedules(
       head,
       maker,
       purse,
-      seat: seatOf({ cursor, agent, head: head?.item ?? null, maker, settings, short: purse.short }),
+      seat: seatOf({
+        cursor,
+        agent,
+        head: head?.item ?? null,
+        maker,
+        settings,
+        short: purse.short,
+        check: definition.definition.check ?? null,
+        isFlow,
+      }),
     }
   }
   return cursors.map((stored, i) => {
@@ -125,6 +137,9 @@ export function seatOf(o: {
   readonly maker: Head | null
   readonly settings: Settings
   readonly short: string | null
+  readonly check: Check | null
+  /** It needs no worker, or says itself that it has none. */
+  readonly isFlow: boolean
 }): Seat {
   const state = (head: Head | null): Seat['conversation'] =>
     head === null || head.deletedAt !== null ? 'deleted' : head.archivedAt !== null ? 'archived' : 'open'
@@ -133,12 +148,18 @@ export function seatOf(o: {
     conversation: o.cursor.conv === null ? 'open' : state(o.head),
     makerConversation: o.cursor.makerConv === null ? 'open' : state(o.maker),
     left: o.head?.left ?? false,
-    disconnected: o.cursor.conv === null && o.agent?.workerConnected === false,
+    disconnected: !o.isFlow && o.cursor.conv === null && o.agent?.workerConnected === false,
+    uncheckable: o.check !== null && 'script' in o.check && !runsChecks(o.head) && !runsChecks(o.agent),
     agentSessions: o.settings.agentSessions,
     short: o.short,
     promptsSpent: goesToOthers(o.cursor) && promptsSent(o.maker) >= limits.promptsToOthersMax,
   }
 }
+
+/** Only a worker that said so runs scripts; one that said since that it is gone runs none. */
+export const runsChecks = (
+  of: { readonly checks?: boolean; readonly workerConnected: boolean | null } | null,
+): boolean => of?.checks === true && of.workerConnected !== false
 
 /** The message of a run, as it waits or was taken: everything in it follows from the run and the definition of its generation. */
 export function messageOf(o: {
@@ -146,6 +167,7 @@ export function messageOf(o: {
   readonly definition: Definition
   readonly makerSession: string | null
   readonly status: Message['status']
+  readonly data: RunData | null
 }): Message {
   const { definition } = o
   const origin: Origin = {
@@ -168,6 +190,8 @@ export function messageOf(o: {
       name: definition.name,
       prompt: definition.prompt ?? '',
       from: other ? { session: o.makerSession, title: definition.makerTitle } : null,
+      data: o.data,
+      triggered: definition.on != null,
     }),
     origin,
     automated: true,

@@ -1,17 +1,19 @@
-import { type Advance, type DueDecision, decideDue } from '../domain/due.ts'
+import { type Advance, checkingReason, type DueDecision, decideDue } from '../domain/due.ts'
 import type { Cursor, Run } from '../domain/schedule.ts'
 import { type Op, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { Charges } from './budgets.ts'
 import { Contended, retrying } from './call.ts'
-import { cancellations, flagged, type Placed, placed, ring, ringCancelled, withSession } from './fire.ts'
+import { announceCheck, checkOps } from './checks.ts'
+import { cancellations, type Placed, placed, ring, withSession } from './fire.ts'
 import { settleHeld } from './held.ts'
 import { dropWaiting } from './inbox.ts'
 import { isTold, tellRows } from './incidents.ts'
 import { goesToOthers, type Loaded, loadSchedules } from './load.ts'
 import { countPrompt } from './prompts.ts'
 import { putCursor, putRun } from './rows.ts'
-import { commit, putHead } from './store.ts'
+import { commit } from './store.ts'
+import { settleEvent } from './trigger-fire.ts'
 
 /**
  * Looks at schedules and commits what became of their due times. The one way in for alarms, the sweep and calls alike.
@@ -89,13 +91,13 @@ interface Plan {
 
 /** @returns null when nothing is due, or when others' items are touched: a turn to cancel, messages to drop */
 function planOf(world: World, loaded: Loaded, now: number): Plan | null {
-  if (loaded.cursor.item.deleted || loaded.cursor.item.held !== null) return null
+  if (loaded.cursor.item.deleted || loaded.cursor.item.held !== null || loaded.cursor.item.event != null) return null
   const decision = decided(loaded, now)
   if (decision.kind === 'wait' || decision.cancel.length > 0 || decision.cursor.status === 'ended') return null
   // A prompt to others is counted where it comes from, one that could not be is told to a person.
   if (decision.put !== null && (goesToOthers(decision.cursor) || loaded.purse.counters.length > 0)) return null
   if (decision.rows.some(isTold)) return null
-  const put = decision.put === null ? null : placed(loaded, decision.put)
+  const put = decision.put === null ? null : placed(loaded, decision.put, decision.cursor)
   const cursor = put === null ? decision.cursor : withSession(decision.cursor, put.run)
   return { loaded, cursor, put: put?.run ?? null, ops: opsOf(world, loaded, cursor, decision, put, now) }
 }
@@ -174,6 +176,7 @@ async function lookAt(world: World, read: Loaded, now: number): Promise<void> {
     if (loaded.cursor.item.held !== null && (await settleHeld(world, loaded, now)))
       loaded = (await loadSchedules(world, [id]))[0] ?? null
     if (loaded === null) return
+    if (loaded.cursor.item.event != null) return await settleEvent(world, loaded, now)
     const decision = decided(loaded, now)
     // Early, or delivered again: the alarm of what comes next was set by the commit that made it so.
     if (decision.kind === 'advance') await advance(world, loaded, decision, now)
@@ -182,23 +185,26 @@ async function lookAt(world: World, read: Loaded, now: number): Promise<void> {
 
 /** Commits a decision and performs its effects. */
 async function advance(world: World, loaded: Loaded, decision: Advance, now: number): Promise<void> {
-  const put = decision.put === null ? null : placed(loaded, decision.put)
+  const put = decision.put === null ? null : placed(loaded, decision.put, decision.cursor)
   // A gate that ends the schedule leaves nothing of it in an inbox that nobody serves any more.
   const dropped =
     decision.cursor.status === 'ended' ? await dropWaiting(world, decision.cursor, decision.cursor.reason!, now) : null
   const moved = dropped?.cursor ?? decision.cursor
   const cursor = put === null ? moved : withSession(moved, put.run)
-  const cancelled = await cancellations(world, loaded, decision.cancel)
+  const cancelled = await cancellations(world, loaded, decision.cancel, now)
   const told = await tellRows(world, loaded, cursor, decision.rows, now)
   await arm(world, cursor)
+  const checking = decision.rows.find((row) => row.reason === checkingReason)
   await commit(world, [
     ...opsOf(world, loaded, told.cursor, decision, put, now),
+    ...(checking === undefined ? [] : checkOps(world, loaded, checking, now)),
     ...told.ops,
     ...(put === null ? [] : new Charges().draw(loaded.purse, { wakes: 1 }).ops(now)),
     ...(put !== null && goesToOthers(cursor) ? [countPrompt(loaded.maker!)] : []),
     ...(dropped?.ops ?? []),
-    ...cancelled.map((head) => putHead(world, flagged(head.item), head.version, now)),
+    ...cancelled.ops,
   ])
   if (put !== null) await ring(world, loaded, put.run)
-  for (const head of cancelled) await ringCancelled(world, head.item)
+  if (checking !== undefined) await announceCheck(world, loaded, checking.row, now)
+  await cancelled.tell()
 }

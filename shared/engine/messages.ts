@@ -6,8 +6,8 @@ import { type Head, isGone } from '../domain/session.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import { Charges, limitedBy, purse, readOwnLimits } from './budgets.ts'
 import { type Call, retrying } from './call.ts'
-import { hint } from './fire.ts'
-import { loadFront } from './inbox.ts'
+import { hint, ringCancelled } from './fire.ts'
+import { droppedTick, loadFront } from './inbox.ts'
 import { closeApproval, nameOfConversation, promptOp } from './prompts.ts'
 import {
   actingIn,
@@ -54,6 +54,7 @@ export async function sendMessage(call: Call, id: string, text: string): Promise
   }
   const { conv } = found.head.item
   let resets = false
+  let stopped: Head | null = null
   await retrying(async () => {
     const [head, waiting, taken] = await readAll<unknown>(world, [
       keys.head(conv),
@@ -65,9 +66,10 @@ export async function sendMessage(call: Call, id: string, text: string): Promise
     if (open === null || isGone(open.item)) throw new Refused('session_archived', `session ${id} is archived`)
     // The person's word: what this conversation may send to others is counted anew (S0-28).
     resets = kind === 'user' && ((open.item.sends ?? 0) > 0 || (open.item.grants ?? 0) > 0)
-    const heard = resets
-      ? putHead(world, { ...open.item, sends: 0, grants: 0 }, open.version, call.now)
-      : headUnchanged(open)
+    const quiet = kind === 'user' ? overruled(open.item, call.now) : null
+    const told: Head = { ...(quiet?.head ?? open.item), ...(resets ? { sends: 0, grants: 0 } : {}) }
+    stopped = quiet?.cancelled === true ? told : null
+    const heard = resets || quiet !== null ? putHead(world, told, open.version, call.now) : headUnchanged(open)
     const sender = kind === 'agent' && toOther ? ((await actingIn(call)) ?? (await actingInMain(call))) : null
     // Without a session the agent stands in its main one; into that very one it sends nothing to others.
     const from = sender === null || sender.head.conv === conv ? null : sender
@@ -81,18 +83,38 @@ export async function sendMessage(call: Call, id: string, text: string): Promise
             }),
           ]
     const charges = kind === 'agent' ? await chargesOf(call, found.agent, message.origin.principal) : []
-    await commit(world, [putWaiting(conv, message), heard, ...counted, ...charges])
+    await commit(world, [putWaiting(conv, message), heard, ...(quiet?.ops ?? []), ...counted, ...charges])
   })
   const { session, agent } = found.head.item
   await hint(world, () =>
     world.bell.ring(session, { kind: 'message', session, agent, id: message.id, message: () => message }),
   )
+  if (stopped !== null) await ringCancelled(world, stopped)
   // The person's word: what waited for it goes out, and a card that asked for it is moot.
   if (kind === 'user') {
     if (resets) await closeApproval(world, found.head.item, call.now)
     await releaseHeld(world, conv, call.now)
   }
   return message
+}
+
+/** S3-41, S3-42: the person always wins over a tick, whether it runs or waits. @returns null when none does */
+function overruled(
+  head: Head,
+  now: number,
+): { readonly head: Head; readonly ops: readonly Op[]; readonly cancelled: boolean } | null {
+  const { turn, tick } = head
+  const runs = turn?.kind === 'tick' && turn.cancelled === null
+  if (!runs && tick?.waiting == null) return null
+  return {
+    head: {
+      ...head,
+      ...(runs ? { turn: { ...turn, cancelled: 'input' } } : {}),
+      ...(tick?.waiting == null ? {} : { tick: { ...tick, waiting: null } }),
+    },
+    ops: droppedTick(head, now),
+    cancelled: runs,
+  }
 }
 
 /** An agent's prompt is a wake like any other: it draws on the budgets of whom it wakes and of whom it is for. @throws Refused */

@@ -26,10 +26,13 @@ interface StoredCursor {
   readonly p?: true
   readonly f?: number
   readonly x?: number
-  readonly o?: readonly (readonly [string, number, number, string, string | 0])[]
+  readonly o?: readonly (readonly [string, number, number, string, string | 0, ...1[]])[]
   readonly k?: readonly [number, number, number, number, number]
   readonly b?: readonly number[]
-  readonly h?: readonly [string, number, number]
+  readonly h?: readonly [string, number, number, ...('script' | 'tool' | 'done')[]]
+  readonly y?: number
+  readonly e?: readonly [number, number, string | 0]
+  readonly t?: readonly [string, number]
   readonly i?: true
   readonly gone?: true
 }
@@ -54,9 +57,18 @@ export function encodeCursor(cursor: Cursor): Item {
   if (cursor.fires !== 0) item.f = cursor.fires
   if (cursor.failures !== 0) item.x = cursor.failures
   if (cursor.open.length > 0)
-    item.o = cursor.open.map((run) => [run.row, run.gen, run.at, run.session, run.turn ?? 0] as const)
+    item.o = cursor.open.map((run) => {
+      const open = [run.row, run.gen, run.at, run.session, run.turn ?? 0] as const
+      return run.data === true ? [...open, 1 as const] : open
+    })
   if (counts !== noCounts) item.k = [counts.fired, counts.skipped, counts.missed, counts.ok, counts.failed]
-  if (cursor.held !== null) item.h = [cursor.held.row, cursor.held.gen, cursor.held.lookAt]
+  if (cursor.held !== null) {
+    const { row, gen, lookAt, check } = cursor.held
+    item.h = check === null ? [row, gen, lookAt] : [row, gen, lookAt, check]
+  }
+  if (cursor.checkFailures !== 0) item.y = cursor.checkFailures
+  if (cursor.event != null) item.e = [cursor.event.since, cursor.event.lookAt, cursor.event.path ?? 0]
+  if (cursor.today != null) item.t = [cursor.today.day, cursor.today.fired]
   if (cursor.incident) item.i = true
   if (cursor.backfill.length > 0) item.b = cursor.backfill
   if (cursor.deleted) item.gone = true
@@ -83,13 +95,26 @@ function decodeCursor(stored: Stored): Stored<Cursor> {
       covered: item.v ?? null,
       dueAt: item.d ?? next,
       open: (item.o ?? []).map(
-        ([row, gen, at, session, turn]): OpenRun => ({ row, gen, at, session, turn: turn === 0 ? null : turn }),
+        ([row, gen, at, session, turn, data]): OpenRun => ({
+          row,
+          gen,
+          at,
+          session,
+          turn: turn === 0 ? null : turn,
+          ...(data === 1 ? { data: true } : {}),
+        }),
       ),
-      held: item.h === undefined ? null : { row: item.h[0], gen: item.h[1], lookAt: item.h[2] },
+      held:
+        item.h === undefined ? null : { row: item.h[0], gen: item.h[1], lookAt: item.h[2], check: item.h[3] ?? null },
+      ...(item.e === undefined
+        ? {}
+        : { event: { since: item.e[0], lookAt: item.e[1], path: item.e[2] === 0 ? null : item.e[2] } }),
+      ...(item.t === undefined ? {} : { today: { day: item.t[0], fired: item.t[1] } }),
       incident: item.i === true,
       serial: item.p !== true,
       fires: item.f ?? 0,
       failures: item.x ?? 0,
+      checkFailures: item.y ?? 0,
       counts: item.k === undefined ? noCounts : countsOf(item.k),
       backfill: item.b ?? [],
       deleted: item.gone === true,
@@ -115,7 +140,7 @@ export async function readCursors(world: World, ids: readonly string[]): Promise
 export const readCursor = async (world: World, id: string): Promise<Stored<Cursor> | null> =>
   (await readCursors(world, [id]))[0] ?? null
 
-type StoredRun = Pick<Run, 'gen' | 'trigger' | 'at' | 'outcome'> & Partial<Run>
+type StoredRun = Pick<Run, 'gen' | 'trigger' | 'at' | 'outcome'> & Partial<Omit<Run, 'flowRun'>> & { readonly f?: true }
 
 /** Its ids and its nominal time follow from schedule and row. */
 export function encodeRun(run: Run): Item {
@@ -130,7 +155,9 @@ export function encodeRun(run: Run): Item {
   if (run.reason !== null) item.reason = run.reason
   if (run.result !== null) item.result = run.result
   if (run.turn !== null) item.turn = run.turn
+  if (run.trace != null) item.trace = run.trace
   if (run.session !== null) item.session = run.session
+  if (run.flowRun != null) item.f = true
   if (run.endedAt !== null) item.endedAt = run.endedAt
   return item as unknown as Item
 }
@@ -154,8 +181,10 @@ export function decodeRun(stored: Stored): Run {
     outcome: item.outcome,
     reason: item.reason ?? null,
     result: item.result ?? null,
-    message: item.outcome === 'fired' ? `msg_${ulid}` : null,
+    message: item.outcome === 'fired' && item.f !== true ? `msg_${ulid}` : null,
     turn: item.turn ?? null,
+    ...(item.f === true ? { flowRun: `flr_${ulid}` } : {}),
+    trace: item.trace ?? null,
     session: item.session ?? null,
     endedAt: item.endedAt ?? null,
   }

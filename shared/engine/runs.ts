@@ -13,21 +13,19 @@ import { dueAtOf, overlapOf } from '../domain/due.ts'
 import { bare, timeOf, timePart } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { onOneLine } from '../domain/names.ts'
-import type { Refused } from '../domain/refused.ts'
+import { Refused } from '../domain/refused.ts'
 import type { Cursor, Run } from '../domain/schedule.ts'
 import type { Item, Op } from '../ports/table.ts'
 import { compile, formatInstant, notesFor, type Occurrence, type Spec } from '../time/index.ts'
-import { Charges } from './budgets.ts'
+import { commitAsked } from './asked.ts'
 import { type Call, retrying } from './call.ts'
-import { placed, ring, withSession } from './fire.ts'
-import { tellRows } from './incidents.ts'
-import { linkOps, placeOf } from './links.ts'
 import type { Loaded } from './load.ts'
 import { look } from './look.ts'
 import { nameOfConversation, promptOp } from './prompts.ts'
 import { actingIn, assertAgentSessions, scheduleFor } from './reach.ts'
-import { decodeRun, putCursor, putRun } from './rows.ts'
+import { decodeRun, putCursor } from './rows.ts'
 import { ended } from './schedule-edit.ts'
+import { assertMayFlow } from './schedule-flow.ts'
 import { commit, keys, read } from './store.ts'
 
 /** S2-64, S2-65: one run at once; the next time stays where it is. @returns the run's row, whatever became of it */
@@ -41,11 +39,12 @@ export async function runNow(call: Call, id: string): Promise<Run> {
   const nominal = timeOf(name)
   return await retrying(async () => {
     const loaded = await scheduleFor(call, id)
-    assertRunnable(loaded)
+    assertRunnable(call, loaded)
     const asked = decideAsked({ ...askedOf(call, loaded), trigger: 'manual', nominal, mark: markOf('manual', name) })
     const made = call.repeatable ? await read<Item>(world, keys.run(id, asked.row.row)) : null
     if (made !== null) return decodeRun(made)
-    return await commitAsked(call, loaded, asked.cursor, asked, asked.put ? await countedRun(call, loaded) : [])
+    const counted = asked.put ? await countedRun(call, loaded) : []
+    return await commitAsked(world, loaded, { ...asked, more: counted, now })
   })
 }
 
@@ -66,40 +65,9 @@ const askedOf = (call: Call, loaded: Loaded, cursor: Cursor = loaded.cursor.item
   now: call.now,
 })
 
-/** Writes a row that was asked for, with what its message needs, and rings if it was put. */
-async function commitAsked(
-  call: Call,
-  loaded: Loaded,
-  cursor: Cursor,
-  asked: { readonly row: Run; readonly put: boolean },
-  counted: readonly Op[] = [],
-): Promise<Run> {
-  const { world, now } = call
-  const at = asked.put ? placed(loaded, asked.row) : null
-  const run = at?.run ?? asked.row
-  const { status } = loaded.cursor.item
-  // A finished schedule may have left its conversation's list, where a claim looks for what waits.
-  const relisted =
-    at !== null && status === 'done'
-      ? [{ list: 'fires', key: placeOf(loaded.definition), uncounted: true } as const]
-      : []
-  const placedCursor = at === null ? cursor : withSession(cursor, run)
-  const told = await tellRows(world, loaded, placedCursor, [run], now)
-  await commit(world, [
-    putCursor(world, told.cursor, loaded.cursor.version, now),
-    putRun(run, now),
-    ...(at?.ops(world, now) ?? []),
-    ...(at === null ? [] : new Charges().draw(loaded.purse, { wakes: 1 }).ops(now)),
-    ...(await linkOps(world, loaded.definition.id, relisted)),
-    ...told.ops,
-    ...counted,
-  ])
-  if (at !== null) await ring(world, loaded, run)
-  return run
-}
-
-function assertRunnable(loaded: Loaded): void {
+function assertRunnable(call: Call, loaded: Loaded): void {
   const { id, status, reason } = loaded.cursor.item
+  assertMayFlow(call, loaded.definition)
   if (status === 'ended') throw ended(id, reason)
 }
 
@@ -126,7 +94,14 @@ export async function backfill(
   if (from > to) throw bodyFault('to', 'expected an instant at or after "from", and "from" not to lie in the future')
   return await retrying(async () => {
     const loaded = await scheduleFor(call, id)
-    assertRunnable(loaded)
+    assertRunnable(call, loaded)
+    if (loaded.definition.on != null)
+      throw new Refused('schedule_invalid', `${id} is a trigger: it follows what happens, and has no times to make up`)
+    if (loaded.definition.check != null)
+      throw new Refused(
+        'schedule_invalid',
+        `schedule ${id} looks before it wakes, and its check can only see how things are now: past times cannot be made up. Run it now, or remove the check first`,
+      )
     const fired = await firedIn(call, id, from, to)
     const queued = new Set(loaded.cursor.item.backfill)
     const room = limits.backfillRunsMax - queued.size
@@ -154,7 +129,7 @@ export async function backfill(
     const mark = markOf('backfill', world.ids.ulid(now))
     const asked = decideAsked({ ...askedOf(call, loaded, cursor), trigger: 'backfill', nominal: nominal!, mark })
     // A gate that stops the first would stop the others as well: its row says why, and no other follows.
-    await commitAsked(call, loaded, { ...asked.cursor, backfill: asked.put ? rest : [] }, asked)
+    await commitAsked(world, loaded, { ...asked, cursor: { ...asked.cursor, backfill: asked.put ? rest : [] }, now })
     return asked.put ? missing.length : 1
   })
 }

@@ -1,5 +1,4 @@
 import {
-  bodyFault,
   durationMs,
   frequencyFault,
   futureFault,
@@ -21,6 +20,7 @@ import type { Cursor, Definition } from '../domain/schedule.ts'
 import type { Op } from '../ports/table.ts'
 import { compile } from '../time/index.ts'
 import { type Call, retrying } from './call.ts'
+import { checkOf } from './check-input.ts'
 import { closeConversation } from './closing.ts'
 import { deliverOf } from './deliveries.ts'
 import { dropWaiting } from './inbox.ts'
@@ -30,6 +30,7 @@ import { look } from './look.ts'
 import { promptOp } from './prompts.ts'
 import { actingIn, assertAgentSessions, scheduleFor } from './reach.ts'
 import { putCursor, putRun } from './rows.ts'
+import { assertMayFlow, editedWork } from './schedule-flow.ts'
 import { channelOf, type ScheduleInput, type Target, targetOf, unchangedHeads } from './schedules.ts'
 import { commit, expireDefinition, keys, putDefinition } from './store.ts'
 
@@ -55,11 +56,14 @@ export async function editSchedule(
     const before = await scheduleFor(call, id)
     const { cursor, definition: old } = before
     if (cursor.item.status === 'ended') throw ended(id, cursor.item.reason)
+    if (old.on != null)
+      throw new Refused('schedule_invalid', `${id} is a trigger: change it with PATCH /v1/triggers/${id}`)
     if (ifMatch !== null && ifMatch !== etagOf(before))
       throw new Refused(
         'precondition_failed',
         `schedule ${id} has changed since ${ifMatch}: it is ${etagOf(before)} now. Read it again`,
       )
+    assertMayFlow(call, old)
     const { target, reach } = await retargeted(call, before, patch)
     const counted = await countedEdit(call, before, patch, target)
     const definition = { ...(await redefined(call, old, patch, target)), reach }
@@ -134,7 +138,10 @@ async function retargeted(
 ): Promise<{ readonly target: Target; readonly reach: Reach }> {
   const acting = await actingIn(call)
   const named = patch.session != null || patch.agent != null
-  const target = named ? await targetOf(call, patch, acting?.head ?? null) : { agent: loaded.agent!, head: loaded.head }
+  const addressed = named
+    ? await targetOf(call, patch, acting?.head ?? null)
+    : { agent: loaded.agent!, head: loaded.head }
+  const target = loaded.definition.kind === 'flow' ? { ...addressed, head: null } : addressed
   const { reach } = loaded.definition
   if (acting === null) return { target, reach }
   // S0-45: an agent that rewrites a schedule reaches no further with it than with one of its own.
@@ -164,18 +171,18 @@ async function redefined(call: Call, old: Definition, patch: SchedulePatch, targ
   const spec = timed
     ? specOf(time, old.spec.kind === 'every' && time.every !== null ? old.spec.anchor : call.now)
     : old.spec
-  const prompt = kept(patch.prompt, old.prompt)
-  if (old.kind === 'prompt' && (prompt === null || prompt.trim() === ''))
-    throw bodyFault('prompt', 'expected the text that the agent gets at each run')
+  const work = await editedWork(call, old, target.agent, patch)
   const misfire = patch.misfire === undefined ? old.misfire : (patch.misfire ?? 'once')
   const jitter = kept(patch.jitter, old.jitter)
+  // Moved to another agent it runs among that one's files: whoever moves it sets it.
+  const sameAgent = target.agent.id === old.agent
   return {
     ...old,
+    ...work,
     gen: old.gen + 1,
     name: patch.name ?? old.name,
     agent: target.agent.id,
     conv: target.head?.item.conv ?? null,
-    prompt,
     spec,
     every: timed ? time.every : old.every,
     jitter,
@@ -183,6 +190,15 @@ async function redefined(call: Call, old: Definition, patch: SchedulePatch, targ
     channel: patch.channel == null ? kept(patch.channel, old.channel) : await channelOf(call, patch.channel),
     note: kept(patch.note, old.note),
     deliver: patch.deliver === undefined ? (old.deliver ?? []) : await deliverOf(call, patch.deliver),
+    check:
+      patch.check === undefined && sameAgent
+        ? (old.check ?? null)
+        : await checkOf(
+            call,
+            target.agent,
+            patch.check === undefined ? old.check : patch.check,
+            sameAgent ? old.check : null,
+          ),
     misfire,
     misfireWithinMs: misfireWithinMs(misfire),
     overlap: patch.overlap === undefined ? old.overlap : (patch.overlap ?? (target.head === null ? 'skip' : 'buffer')),
@@ -220,6 +236,7 @@ export async function resumeSchedule(call: Call, id: string): Promise<Loaded> {
   await scheduleFor(call, id)
   await assertAgentSessions(call)
   return await change(call, id, ({ cursor, definition, recurrence }) => {
+    assertMayFlow(call, definition)
     if (cursor.item.status !== 'paused') return null
     const spent = definition.maxRuns !== null && cursor.item.fires >= definition.maxRuns
     const next = spent ? null : nextFrom(definition, recurrence, countFrom(cursor.item, call.now))

@@ -13,6 +13,8 @@ export interface ScheduleFilter {
   readonly session: string | null
   readonly createdIn: string | null
   readonly status: ScheduleStatus | null
+  /** Those that follow what happens; else those that name times. */
+  readonly triggers?: boolean
 }
 
 /** Schedules the caller may see, newest first. By session they are exact; by agent or person they come from an index that may lag. */
@@ -21,6 +23,7 @@ export async function listSchedules(call: Call, filter: ScheduleFilter, page: Pa
   const keep = (loaded: Loaded | null): Loaded | null => {
     if (loaded === null || loaded.agent === null || loaded.cursor.item.deleted) return null
     if (!canUseSchedule(caller, loaded.agent, loaded.cursor.item)) return null
+    if ((loaded.definition.on != null) !== (filter.triggers === true)) return null
     if (filter.status !== null && loaded.cursor.item.status !== filter.status) return null
     if (filter.agent !== null && loaded.definition.agent !== filter.agent) return null
     return loaded

@@ -23,6 +23,7 @@ import { compile, inWords } from '../time/index.ts'
 import { allAgents } from './agents.ts'
 import { noPurse } from './budgets.ts'
 import { type Call, retrying } from './call.ts'
+import { type CheckInput, checkOf } from './check-input.ts'
 import { endSchedule } from './closing.ts'
 import { Definitions } from './definitions.ts'
 import { deliverOf } from './deliveries.ts'
@@ -41,6 +42,7 @@ import {
   scheduleFor,
 } from './reach.ts'
 import { putCursor } from './rows.ts'
+import { meansFlow, workOf } from './schedule-flow.ts'
 import { type Agent, commit, headUnchanged, keys, putCard, putDefinition, read } from './store.ts'
 
 /** What a caller gives to create a schedule; undefined and null: left out. */
@@ -49,6 +51,8 @@ export interface ScheduleInput {
   readonly session?: string | null | undefined
   readonly agent?: string | null | undefined
   readonly prompt?: string | null | undefined
+  /** In place of a prompt: the name of one of the agent's flows. */
+  readonly flow?: string | null | undefined
   readonly at?: string | null | undefined
   readonly every?: string | number | null | undefined
   readonly cron?: string | null | undefined
@@ -58,6 +62,7 @@ export interface ScheduleInput {
   readonly channel?: string | null | undefined
   readonly note?: string | null | undefined
   readonly deliver?: readonly string[] | null | undefined
+  readonly check?: CheckInput | null | undefined
   readonly misfire?: Misfire | null | undefined
   readonly overlap?: Overlap | null | undefined
   readonly onUnknown?: 'leave' | 'retry' | null | undefined
@@ -118,7 +123,9 @@ export async function requestSchedule(
     }
     const found = await actingIn(call)
     const acting = found === null || allowed === null ? found : { ...found, reach: allowed.reach }
-    const target = await targetOf(call, input, acting?.head ?? null)
+    const addressed = await targetOf(call, input, acting?.head ?? null)
+    // A flow runs in no session: one that is named stands for its agent.
+    const target = meansFlow(input) ? { ...addressed, head: null } : addressed
     await assertAgentSessions(call)
     const toOther = acting !== null && acting.head.conv !== target.head?.item.conv
     const definition = await define(call, id, input, {
@@ -128,7 +135,7 @@ export async function requestSchedule(
     })
     const recurrence = compile(definition.spec)
     const fault =
-      frequencyFault(definition.spec, 'prompt', recurrence) ??
+      frequencyFault(definition.spec, definition.kind, recurrence) ??
       futureFault(recurrence, now, definition.until) ??
       pastStartFault(definition.spec, now)
     if (fault !== null) throw fault
@@ -224,12 +231,13 @@ const openSeat: Seat = {
   makerConversation: 'open',
   left: false,
   disconnected: false,
+  uncheckable: false,
   agentSessions: true,
   promptsSpent: false,
   short: null,
 }
 
-const newCursor = (definition: Definition): Cursor => ({
+export const newCursor = (definition: Definition): Cursor => ({
   id: definition.id,
   gen: definition.gen,
   status: 'active',
@@ -248,6 +256,7 @@ const newCursor = (definition: Definition): Cursor => ({
   serial: definition.overlap !== 'allow',
   fires: 0,
   failures: 0,
+  checkFailures: 0,
   counts: noCounts,
   backfill: [],
   deleted: false,
@@ -310,18 +319,15 @@ async function define(
   place: { readonly target: Target; readonly maker: Head | null; readonly reach: Reach },
 ): Promise<Definition> {
   const { target, maker } = place
-  const prompt = input.prompt ?? null
-  if (prompt === null || prompt.trim() === '')
-    throw bodyFault('prompt', 'expected the text that the agent gets at each run')
+  const work = await workOf(call, target.agent, input)
   const misfire = input.misfire ?? 'once'
   return {
     id,
     gen: 1,
-    kind: 'prompt',
+    ...work,
     name: input.name,
     agent: target.agent.id,
     conv: target.head?.item.conv ?? null,
-    prompt,
     spec: specOf(timeFields(input), call.now),
     every: input.every ?? null,
     jitter: input.jitter ?? null,
@@ -329,6 +335,7 @@ async function define(
     channel: input.channel == null ? null : await channelOf(call, input.channel),
     note: input.note ?? null,
     deliver: await deliverOf(call, input.deliver),
+    check: await checkOf(call, target.agent, input.check),
     misfire,
     misfireWithinMs: misfireWithinMs(misfire),
     overlap: input.overlap ?? (target.head === null ? 'skip' : 'buffer'),

@@ -22,6 +22,7 @@ import {
   readAll,
   type SessionRow,
 } from './store.ts'
+import { parked, todayOf } from './ticks.ts'
 
 export interface SessionInput {
   readonly agent: string
@@ -210,11 +211,12 @@ export async function editSession(call: Call, id: string, patch: SessionPatch): 
     id,
     (head) => ({ ...head, ...given }),
     async () => {
-      if (patch.workerConnected === undefined) return []
+      if (patch.workerConnected === undefined && patch.checks === undefined) return []
       const { agent } = await sessionFor(call, id)
-      if (agent.workerConnected === patch.workerConnected) return []
+      const { workerConnected = agent.workerConnected, checks = agent.checks ?? false } = patch
+      if (agent.workerConnected === workerConnected && (agent.checks ?? false) === checks) return []
       const stored = await agentFor(call, agent.id)
-      return [putAgent({ ...stored.item, workerConnected: patch.workerConnected }, stored.version)]
+      return [putAgent({ ...stored.item, workerConnected, checks }, stored.version)]
     },
   )
   return await viewSession(call, id)
@@ -328,7 +330,9 @@ export async function forkSession(call: Call, id: string): Promise<SessionView> 
     await assertAgentSessions(call)
     const { title, main, parent, project, mode, permission } = head.item
     const fork = newHead({ session, agent, title, main, parent, forkedFrom: id, project, mode, permission, now })
-    await commit(world, [putHead(world, fork, 'absent', now), putSession(rowOf(fork), 'absent')])
+    // S3-45: a session that was split off inherits no planner that runs.
+    const quiet = parked(fork, 'fork', (await todayOf(world, fork.owner, now)).day, now)
+    await commit(world, [putHead(world, quiet.head, 'absent', now), putSession(rowOf(fork), 'absent')])
     return await viewSession(call, session)
   })
 }

@@ -3,7 +3,7 @@ import { bare, timePart } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { type Message, orderClass } from '../domain/message.ts'
 import type { Definition } from '../domain/schedule.ts'
-import type { Head, Links, ToolCall } from '../domain/session.ts'
+import { type Head, isGone, type Links } from '../domain/session.ts'
 import type { Item, Key, Op, Stored, Version } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 
@@ -37,6 +37,11 @@ export const keys = {
   cursor: (id: string): Key => [`S#${bare(id)}`, 'A'],
   definition: (id: string, gen: number): Key => [`S#${bare(id)}`, `D#${String(gen).padStart(6, '0')}`],
   run: (id: string, row: string): Key => [`S#${bare(id)}`, row],
+  /** What a run's message carries besides its prompt. */
+  runData: (id: string, row: string): Key => [`S#${bare(id)}`, `K#${row.slice(2)}`],
+  job: (id: string): Key => [`J#${bare(id)}`, 'A'],
+  /** A job that waits for whoever serves its agent. */
+  jobOf: (agent: string, id: string): Key => [`A#${bare(agent)}`, `J#${bare(id)}`],
   /** What a person has set for themselves, and what a day has used of a limited budget. */
   limits: (person: string): Key => [`B#${bare(person)}`, 'L'],
   budget: (id: string, day: string): Key => [`B#${bare(id)}`, `D#${day}`],
@@ -83,6 +88,8 @@ export interface Agent {
   readonly mainSession: string | null
   /** Null: no worker ever said anything. */
   readonly workerConnected: boolean | null
+  /** Its worker runs checks and host steps. Absent: nobody ever said so. */
+  readonly checks?: boolean
   readonly createdAt: number
   readonly deletedAt: number | null
 }
@@ -98,7 +105,8 @@ export interface TurnRow {
   readonly summary: string | null
   readonly tokens: number | null
   readonly usd: number | null
-  readonly toolCalls: readonly ToolCall[]
+  /** Where its tool calls stand; null: it reported none. Absent in rows that are older than traces. */
+  readonly trace?: string | null
   /** What the agent asked for at the end, seconds. */
   readonly sleep: { readonly seconds: number; readonly reason: string | null } | null
   readonly endedAt: number | null
@@ -110,6 +118,13 @@ export interface Settings {
 export const defaultSettings: Settings = { agentSessions: false }
 
 /** The shapes are ours: what a key holds is what the writers of that key put there. */
+/** What a check or an event said, in words of others. Written when a run goes out; read by whoever writes its message; deleted by TTL. */
+export interface RunData {
+  /** Where it comes from, in words of ours. */
+  readonly what: string
+  readonly text: string
+}
+
 export const asItem = (shape: object): Item => shape as Item
 const typed = <T>(stored: Stored | null): Stored<T> | null => stored as Stored<T> | null
 
@@ -123,6 +138,16 @@ export async function readAll<T>(world: World, all: readonly Key[]): Promise<(St
   for (let from = 0; from < all.length; from += 100)
     for (const stored of await world.table.get(all.slice(from, from + 100))) out.push(typed<T>(stored))
   return out
+}
+
+/** The same where some places ask for nothing. */
+export async function readSome<T>(world: World, some: readonly (Key | null)[]): Promise<(Stored<T> | null)[]> {
+  const found = await readAll<T>(
+    world,
+    some.filter((key) => key !== null),
+  )
+  let nth = 0
+  return some.map((key) => (key === null ? null : (found[nth++] ?? null)))
 }
 
 export const ttlAfter = (now: number): number => Math.ceil((now + limits.retentionMs) / 1000)
@@ -143,6 +168,13 @@ export const putDefinition = (definition: Definition): Op => ({
   expect: 'absent',
 })
 
+export const putRunData = (run: { schedule: string; row: string }, data: RunData, now: number): Op => ({
+  put: keys.runData(run.schedule, run.row),
+  item: asItem(data),
+  expect: 'any',
+  ttl: ttlAfter(now),
+})
+
 /** A definition goes with its schedule. */
 export const expireDefinition = (definition: Definition, now: number): Op => ({
   put: keys.definition(definition.id, definition.gen),
@@ -154,9 +186,10 @@ export const expireDefinition = (definition: Definition, now: number): Op => ({
 /** What a decision read of a conversation must still hold: a session that was archived meanwhile takes nothing new. */
 export const headUnchanged = (head: Stored<Head>): Op => ({ check: head.key, expect: head.version })
 
-/** The lease index shows heads that have to be looked at: a turn may have lapsed, or a closing was cut off. */
+/** The lease index shows heads that have to be looked at: a turn may have lapsed, a tick is due, or a closing was cut off. */
 export function putHead(world: World, head: Head, expect: Version | 'absent', now: number): Op {
-  const lookAt = head.closing ? (head.deletedAt ?? head.archivedAt) : (head.turn?.leaseUntil ?? null)
+  const due = head.turn === null ? (isGone(head) ? null : (head.tick?.nextAt ?? null)) : head.turn.leaseUntil
+  const lookAt = head.closing ? (head.deletedAt ?? head.archivedAt) : due
   const leases = lookAt === null ? {} : { leases: [shardOf(world, head.conv), lookAt] as const }
   return {
     put: keys.head(head.conv),

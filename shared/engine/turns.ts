@@ -14,14 +14,16 @@ import {
   runningTurn,
   startTurn,
 } from '../domain/session.ts'
+import type { ToolCall } from '../domain/trace.ts'
 import { Conflict, type Stored } from '../ports/table.ts'
 import { type Call, retrying } from './call.ts'
 import { finish } from './finish.ts'
 import { hint, ringCancelled } from './fire.ts'
-import { type Candidate, type Front, loadFront, take, takeNotes } from './inbox.ts'
+import { type Candidate, droppedTick, type Front, loadFront, take, takeNotes } from './inbox.ts'
 import { cancelReason, lapse } from './lapse.ts'
 import { agentFor, assertPerson, openSession, touched } from './reach.ts'
 import { type Agent, asItem, commit, keys, putHead, read, type TurnRow, ttlAfter } from './store.ts'
+import { assertPlanner, parked, todayOf } from './ticks.ts'
 
 export interface Claimed {
   /** Null when the message steers a turn that runs already. */
@@ -125,6 +127,7 @@ async function start(call: Call, front: Front, candidate: Candidate, options: Cl
       run: taken.run,
       leaseMs,
       steerable: options.steer === true,
+      day: candidate.kind === 'tick' ? (await todayOf(world, head.item.owner, now)).day : null,
       now,
     }),
     scheduledFired: head.item.scheduledFired || taken.run !== null,
@@ -139,7 +142,7 @@ async function start(call: Call, front: Front, candidate: Candidate, options: Cl
     summary: null,
     tokens: null,
     usd: null,
-    toolCalls: [],
+    trace: null,
     sleep: null,
     endedAt: null,
   }
@@ -147,6 +150,8 @@ async function start(call: Call, front: Front, candidate: Candidate, options: Cl
     putHead(world, next, head.version, now),
     { put: keys.turn(id), item: asItem(row), expect: 'absent', ttl: ttlAfter(now) },
     ...taken.ops,
+    // What was planned for an idle session is planned anew when this turn ends.
+    ...(candidate.kind === 'tick' ? [] : droppedTick(head.item, now)),
     ...takeNotes(head.item.conv, notes, now),
   ])
   await hint(world, () => world.alarms.set({ kind: 'turn', id: head.item.conv }, now + leaseMs))
@@ -166,7 +171,7 @@ async function steerOne(call: Call, front: Front, turn: RunningTurn): Promise<Cl
   const taken = take(world, front.head.item.conv, candidate, turn.id, now)
   const runs = taken.run === null ? turn.runs : [...turn.runs, taken.run]
   await commit(world, [
-    putHead(world, { ...front.head.item, turn: { ...turn, runs } }, front.head.version, now),
+    putHead(world, { ...front.head.item, turn: heard({ ...turn, runs }, [taken.message]) }, front.head.version, now),
     ...taken.ops,
   ])
   return { turn: null, message: taken.message, notes: [] }
@@ -202,11 +207,26 @@ async function steerAll(call: Call, head: Stored<Head>, turn: RunningTurn): Prom
   const taken = waiting.map((candidate) => take(world, head.item.conv, candidate, turn.id, now))
   const runs = [...turn.runs, ...taken.flatMap((t) => (t.run === null ? [] : [t.run]))]
   await commit(world, [
-    putHead(world, { ...head.item, turn: { ...turn, runs } }, head.version, now),
+    putHead(
+      world,
+      {
+        ...head.item,
+        turn: heard(
+          { ...turn, runs },
+          taken.map((t) => t.message),
+        ),
+      },
+      head.version,
+      now,
+    ),
     ...taken.flatMap((t) => t.ops),
   ])
   return { leaseUntil: turn.leaseUntil, cancelled: false, steer: taken.map((t) => t.message) }
 }
+
+/** A person's message that steers a turn is that person's word all the same. */
+const heard = (turn: RunningTurn, messages: readonly Message[]): RunningTurn =>
+  messages.some(({ kind }) => kind === 'user') ? { ...turn, heard: true } : turn
 
 export interface EndInput {
   readonly outcome: Exclude<Result, 'unknown'>
@@ -214,16 +234,21 @@ export interface EndInput {
   readonly summary: string | null
   readonly tokens: number | null
   readonly usd: number | null
-  readonly toolCalls: TurnRow['toolCalls']
+  readonly toolCalls: readonly ToolCall[]
   readonly sleep: TurnRow['sleep']
 }
 
-/** Ends a turn. One that was cancelled ends too, whatever it says, and its words go nowhere. */
-export async function endTurn(call: Call, turn: string, input: EndInput): Promise<void> {
-  await retrying(async () => {
+/**
+ * Ends a turn. One that was cancelled ends too, whatever it says, and its words go nowhere; what it did leaves its trace.
+ *
+ * @returns the id of its trace; null when it reported no tool calls
+ */
+export async function endTurn(call: Call, turn: string, input: EndInput): Promise<string | null> {
+  return await retrying(async () => {
     const head = await headOfTurn(call, turn)
     const running = runningTurn(head.item, turn, call.now)
     const { cancelled } = running
+    if (input.sleep !== null && cancelled === null) await assertMaySleep(call, head.item)
     const ending =
       cancelled === null
         ? { ...input, result: input.outcome, reason: null }
@@ -237,8 +262,13 @@ export async function endTurn(call: Call, turn: string, input: EndInput): Promis
             toolCalls: input.toolCalls,
             sleep: null,
           }
-    await finish(call.world, head, running, ending, call.now)
+    return await finish(call.world, head, running, ending, call.now)
   })
+}
+
+async function assertMaySleep({ world }: Call, head: Head): Promise<void> {
+  const agent = await read<Agent>(world, keys.agent(head.agent))
+  if (agent !== null) assertPlanner(world, agent.item, head)
 }
 
 /** A person stops the turn: its worker hears it at its next heartbeat, at once when one waits. */
@@ -248,10 +278,12 @@ export async function cancelTurn(call: Call, turn: string): Promise<void> {
     const { world, now } = call
     const head = await headOfTurn(call, turn)
     const running = runningTurn(head.item, turn, now)
-    if (running.cancelled === null)
-      await commit(world, [
-        putHead(world, { ...head.item, turn: { ...running, cancelled: 'person' } }, head.version, now),
-      ])
+    if (running.cancelled !== null) return head.item
+    const stopped: Head = { ...head.item, turn: { ...running, cancelled: 'person' } }
+    // S3-43: whoever stops a tick wants no other.
+    const day = (await todayOf(world, stopped.owner, now)).day
+    const quiet = running.kind === 'tick' ? parked(stopped, 'cancelled', day, now) : { head: stopped, ops: [] }
+    await commit(world, [putHead(world, quiet.head, head.version, now), ...quiet.ops])
     return head.item
   })
   await ringCancelled(call.world, session)

@@ -153,11 +153,11 @@ export class Defect extends Error {
 export const tables = {
   /** K#sha256 keys, O#owner its key ids, P#person, I#key idempotency, G#settings, U#owner audit */
   access: { partitions: ['K', 'O', 'P', 'I', 'G', 'U'] },
-  /** A#agent, X#session, C#conversation (head, links, inbox, history), T#turn */
-  sessions: { partitions: ['A', 'X', 'C', 'T'] },
+  /** A#agent and the jobs that wait for it, X#session, C#conversation (head, links, inbox, history), T#turn, J#job */
+  sessions: { partitions: ['A', 'X', 'C', 'T', 'J'] },
   /** S#schedule: cursor, definitions, runs, what their ends send out */
   schedules: { partitions: ['S'] },
-  /** N#monitor; W#hash of a path, and what watches it */
+  /** N#monitor; W#what is watched, and who watches it */
   monitors: { partitions: ['N', 'W'] },
   /** D#owner: heads, parts of bodies, versions of deleted ones */
   documents: { partitions: ['D'] },
@@ -183,6 +183,26 @@ export const indexes = {
   leases: { table: 'sessions', sort: 'number' },
   /** pk: shard, sk: epoch ms of the next try of something that is sent out */
   deliveries: { table: 'schedules', sort: 'number' },
+  /** pk: shard, sk: epoch ms of a monitor's time or expiry */
+  watches: { table: 'monitors', sort: 'number' },
+  /** pk: shard, sk: epoch ms of the next run of a tool that is watched */
+  toolRuns: { table: 'monitors', sort: 'number' },
+  /** pk: agent, sk: monitor id */
+  monitorsByAgent: { table: 'monitors', sort: 'string' },
+  /** pk: shard, sk: epoch ms of a change that has not been brought to everybody who watches the document */
+  changes: { table: 'documents', sort: 'number' },
+  /** pk: shard, sk: epoch ms when a job of Rouse's own is to be run */
+  jobs: { table: 'sessions', sort: 'number' },
+  /** pk: shard, sk: epoch ms when a flow's run has to be looked at */
+  flowRuns: { table: 'flows', sort: 'number' },
+  /** pk: agent, sk: flow run id */
+  flowRunsByAgent: { table: 'flows', sort: 'string' },
+  /** pk: agent, sk: trace id */
+  tracesByAgent: { table: 'traces', sort: 'string' },
+  /** pk: agent and project, sk: trace id; those without a project are not in it */
+  tracesByProject: { table: 'traces', sort: 'string' },
+  /** pk: agent, sk: tokens of the traces that did the same; only where there are two or more */
+  suggestions: { table: 'traces', sort: 'number' },
   /** pk: agent, sk: session id */
   sessionsByAgent: { table: 'sessions', sort: 'string' },
   /** pk: 'all', sk: agent id */

@@ -13,6 +13,12 @@ export interface World {
   readonly log: Log
   /** How many partitions the due indexes are spread over: 1 where one process serves them, more where a partition has a speed limit. */
   readonly shards: number
+  /** Whether idle sessions may wake themselves: the deployment's switch. */
+  readonly proactive: boolean
+  /** Changes of documents are brought by a stream of the store; else whoever made one brings it. */
+  readonly streamed: boolean
+  /** Runs of flows have a function of their own, which their alarms wake; else whoever finds them due goes on with them. */
+  readonly flowsApart: boolean
 }
 
 export interface Clock {
@@ -61,7 +67,8 @@ export interface QueueGrant {
 }
 
 export interface Envelope {
-  readonly kind: 'message' | 'cancelled'
+  /** `job`: for those who hold a claim open; it is carried nowhere. */
+  readonly kind: 'message' | 'cancelled' | 'job'
   readonly session: string
   readonly agent: string
   /** The message's id, or the cancelled turn's. */
@@ -98,8 +105,11 @@ export interface AlarmClock {
   set(key: AlarmKey, at: number): Promise<void>
 }
 
-/** A schedule's id, the bare id of a conversation whose turn may have lapsed, or the place of what a run's end sends out. */
-export type AlarmKey = { readonly kind: 'schedule' | 'turn' | 'delivery'; readonly id: string }
+/** The id of a schedule, a monitor, a job or a flow's run, the bare id of a conversation whose turn may have lapsed, or the place of what a run's end sends out. */
+export type AlarmKey = {
+  readonly kind: 'schedule' | 'turn' | 'delivery' | 'monitor' | 'job' | 'flow'
+  readonly id: string
+}
 
 /**
  * Values that only a step may see, each person's own. Never in the table, never in a log.
@@ -126,8 +136,14 @@ export interface Outbound {
   request(request: OutboundRequest): Promise<OutboundAnswer>
   /** To an SNS topic, as the process may. @returns null when it is published. @throws never */
   publish(message: TopicMessage): Promise<OutboundFailure | null>
-  /** Why a URL would be refused, as far as can be seen without asking anybody; null: it does not show. */
-  refusal(url: string): string | null
+  /** Calls a Lambda function that the configuration allows, and waits for its answer. @throws never */
+  invoke(invocation: Invocation): Promise<OutboundText | OutboundFailure>
+  /** Calls a tool of an MCP server (Streamable HTTP). @throws never */
+  mcpCall(call: McpCall): Promise<OutboundText | OutboundFailure>
+  /** Asks an MCP server what it says of one of its tools. @throws never */
+  mcpTool(asked: McpTool): Promise<{ readonly ok: true; readonly readOnly: boolean } | OutboundFailure>
+  /** Why a URL, or the ARN of a function, would be refused, as far as can be seen without asking anybody; null: it does not show. */
+  refusal(address: string): string | null
   /** Where Telegram's bot API is, without a slash at the end. */
   readonly telegramApi: string
 }
@@ -157,8 +173,8 @@ export interface OutboundAnswered {
 
 export interface OutboundFailure {
   readonly ok: false
-  /** `refused`: an address that is not reached from here. `invalid`: a request that none can make. */
-  readonly reason: 'refused' | 'invalid' | 'unreachable' | 'timeout' | 'too_large'
+  /** `refused`: an address that is not reached from here. `invalid`: a request that none can make. `failed`: it was reached, and says so. */
+  readonly reason: 'refused' | 'invalid' | 'unreachable' | 'timeout' | 'too_large' | 'failed'
   /** Fit to be shown to whoever asked. */
   readonly error: string
   /** The same request may do better later. */
@@ -166,6 +182,32 @@ export interface OutboundFailure {
 }
 
 export type OutboundAnswer = OutboundAnswered | OutboundFailure
+
+/** What a function or an MCP tool answered: text that may be JSON. */
+export interface OutboundText {
+  readonly ok: true
+  readonly text: string
+}
+
+export interface Invocation {
+  readonly arn: string
+  /** JSON. */
+  readonly payload: string
+  readonly timeoutMs: number
+  readonly bytesMax: number
+}
+
+export interface McpTool {
+  readonly url: string
+  readonly tool: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+}
+
+export interface McpCall extends McpTool {
+  readonly args: Readonly<Record<string, unknown>>
+  readonly bytesMax: number
+}
 
 export interface TopicMessage {
   readonly topic: string

@@ -5,7 +5,7 @@ import { compiledMax, latestInstant } from './limits.ts'
 import { Remembered } from './remembered.ts'
 import { lastByCount, rruleRule } from './rrule.ts'
 import { parseRrule } from './rrule-text.ts'
-import { Every, Once } from './simple.ts'
+import { Every, Never, Once } from './simple.ts'
 import type { Instant, Recurrence, Rrule, Spec, WallMs } from './types.ts'
 import { SpecInvalid } from './types.ts'
 import { WallRecurrence } from './wall-recurrence.ts'
@@ -81,6 +81,8 @@ function make(spec: Spec): Recurrence {
       return new CronRecurrence(spec, parseCron(spec.cron), zoneOf(spec.tz))
     case 'rrule':
       return rruleRecurrence(spec)
+    case 'event':
+      return new Never(spec)
     default:
       return assertNever(spec)
   }
@@ -107,11 +109,13 @@ function keyOf(spec: Spec): string {
       return `e${spec.everyMs}|${spec.anchor}|${spec.at}|${spec.tz}`
     case 'rrule':
       return `r${spec.rrule}|${spec.dtstart}|${spec.lastAt}|${spec.tz}`
+    case 'event':
+      return `v${spec.tz}`
     default:
       return assertNever(spec)
   }
 }
 
 function assertNever(spec: never): never {
-  throw new SpecInvalid('', `Expected a spec of kind at, every, cron or rrule, got ${JSON.stringify(spec)}.`)
+  throw new SpecInvalid('', `Expected a spec of kind at, every, cron, rrule or event, got ${JSON.stringify(spec)}.`)
 }

@@ -30,6 +30,31 @@ export class Once implements Recurrence {
   }
 }
 
+/** No time at all. */
+export class Never implements Recurrence {
+  readonly spec: Spec
+
+  constructor(spec: Spec & { kind: 'event' }) {
+    this.spec = spec
+  }
+
+  next(): null {
+    return null
+  }
+
+  count(): number {
+    return 0
+  }
+
+  last(): null {
+    return null
+  }
+
+  smallestGapMs(): number {
+    return Infinity
+  }
+}
+
 /** Elapsed time: anchor, anchor + N, anchor + 2N, …; the anchor itself only when it was given as `at`. The grid never moves. */
 export class Every implements Recurrence {
   readonly spec: Spec

@@ -24,6 +24,8 @@ export type Spec =
   | { kind: 'cron'; cron: string; tz: string }
   /** `rrule` without `RRULE:`; `dtstart` a wall time in `tz`; `lastAt` is what COUNT came to, null without COUNT. */
   | { kind: 'rrule'; rrule: string; dtstart: string; tz: string; lastAt: Instant | null }
+  /** No time of its own: something that happens brings it. `parseSpec` makes none. */
+  | { kind: 'event'; tz: string }
 
 export interface SpecInput {
   at?: string | null

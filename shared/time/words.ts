@@ -17,6 +17,7 @@ const remembered = new Remembered<string>(wordsMax)
  * @throws SpecInvalid  for a spec that `parseSpec` did not make
  */
 export function inWords(spec: Spec): string {
+  if (spec.kind === 'event') return 'when it happens'
   const key = JSON.stringify(spec)
   const known = remembered.get(key)
   if (known !== undefined) return known
@@ -25,7 +26,7 @@ export function inWords(spec: Spec): string {
   return words
 }
 
-function bare(spec: Spec): string {
+function bare(spec: Exclude<Spec, { kind: 'event' }>): string {
   switch (spec.kind) {
     case 'at':
       return `once at ${localTime(atOccurrence(spec.at, spec.tz).at, spec.tz)}`

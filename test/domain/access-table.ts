@@ -19,13 +19,16 @@ interface Rule {
 const rules: Record<Deed, Rule> = {
   see_agent: { yes: [...talkers, 'itself', 'alone'], others: 'hidden' },
   set_agent: { yes: ['owner'], ownerOnly: ['friend', 'team'], personOnly: itselfOnly, others: 'hidden' },
+  set_tools: { yes: ['owner', ...itselfOnly], ownerOnly: ['friend', 'team'], others: 'hidden' },
   delete_agent: { yes: ['owner'], ownerOnly: ['friend', 'team'], personOnly: itselfOnly, others: 'hidden' },
   make_keys: { yes: ['owner'], ownerOnly: ['friend', 'team'], personOnly: itselfOnly, others: 'hidden' },
   change_key: { yes: ['owner'], personOnly: everyAgent, others: 'hidden' },
   use_sessions: { yes: [...talkers, 'itself', 'alone'], others: 'hidden' },
   rule_session: { yes: talkers, personOnly: everyAgent, others: 'hidden' },
+  rule_flows: { yes: talkers, personOnly: everyAgent, others: 'hidden' },
   send: { yes: [...talkers, 'itself', 'alone', 'sibling', 'ally'], others: 'hidden' },
   aim_schedule: { yes: [...talkers, 'itself', 'alone', 'sibling', 'ally'], others: 'schedule_agent_not_allowed' },
+  set_check: { yes: ['owner', ...itselfOnly], ownerOnly: ['friend', 'team', 'maker', 'maker_agent'], others: 'hidden' },
   use_schedule: { yes: [...talkers, 'maker', 'itself', 'alone', 'maker_agent'], others: 'hidden' },
 }
 

@@ -60,6 +60,7 @@ describe('the gates of a wake', () => {
       makerConversation: 'archived',
       left: true,
       disconnected: true,
+      uncheckable: true,
       agentSessions: false,
       promptsSpent: true,
       short: 'agent_wakes_per_day',

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { limits } from '../../shared/domain/limits.ts'
 import { Refused } from '../../shared/domain/refused.ts'
 import {
-  clippedCalls,
   type Head,
   hasLapsed,
   isGone,
@@ -53,7 +52,7 @@ describe('a lease', () => {
   it('starts with the turn, which knows its message and the run it works on', () => {
     const { origin } = turnOf()
     const run = { schedule: 'sch_1', row: 'R#1' }
-    const o = { id: 'trn_1', run, leaseMs: 30_000, steerable: true, now: created } as const
+    const o = { id: 'trn_1', run, leaseMs: 30_000, steerable: true, day: null, now: created } as const
     const head = startTurn(headOf(), { ...o, message: { id: 'msg_1', kind: 'schedule', origin } })
     expect(head.turn).toEqual({
       id: 'trn_1',
@@ -65,6 +64,7 @@ describe('a lease', () => {
       leaseUntil: created + 30_000,
       leaseMs: 30_000,
       steerable: true,
+      day: null,
       cancelled: null,
     })
     const user = startTurn(headOf(), { ...o, run: null, message: { id: 'msg_1', kind: 'user', origin } })
@@ -81,27 +81,5 @@ describe('a lease', () => {
       [null, turn.id, 9],
     ] as const)
       expect(() => runningTurn(head, id, now)).toThrow(Refused)
-  })
-})
-
-describe('tool calls that a turn reports', () => {
-  const call = (args: string, result: string | null = null) => ({ tool: 'http', args, status: 'ok' as const, result })
-
-  it('are kept as they are when they are short', () => {
-    expect(clippedCalls([call('{"a":1}', '"fine"')])).toEqual([{ ...call('{"a":1}', '"fine"'), clipped: false }])
-  })
-
-  it('are cut where they are long, and say so', () => {
-    const [kept] = clippedCalls([call('x'.repeat(limits.toolCallCharsMax + 1))])
-    expect(kept).toMatchObject({ clipped: true })
-    expect(kept?.args).toHaveLength(limits.toolCallCharsMax)
-  })
-
-  it('keep tool and status beyond what one item holds', () => {
-    const many = Array.from({ length: limits.toolCallsPerTurnMax }, () => call('x'.repeat(3_000)))
-    const kept = clippedCalls(many)
-    expect(kept).toHaveLength(many.length)
-    expect(kept.at(-1)).toEqual({ tool: 'http', status: 'ok', args: '', result: null, clipped: true })
-    expect(JSON.stringify(kept).length).toBeLessThan(300_000)
   })
 })

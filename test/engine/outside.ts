@@ -1,4 +1,14 @@
-import type { Outbound, OutboundAnswer, OutboundRequest, Secrets, TopicMessage } from '../../shared/ports/world.ts'
+import type {
+  Invocation,
+  McpCall,
+  Outbound,
+  OutboundAnswer,
+  OutboundFailure,
+  OutboundRequest,
+  OutboundText,
+  Secrets,
+  TopicMessage,
+} from '../../shared/ports/world.ts'
 
 /** The secrets of a room: a map, gone with it. */
 export function openSecrets(): Secrets {
@@ -19,6 +29,11 @@ export function openSecrets(): Secrets {
 export interface Outside {
   readonly sent: (OutboundRequest | TopicMessage)[]
   answer: (request: OutboundRequest | TopicMessage, nth: number) => Promise<OutboundAnswer> | OutboundAnswer
+  /** What functions and MCP tools were called with, and what they answer. */
+  readonly called: (Invocation | McpCall)[]
+  says: (call: Invocation | McpCall) => OutboundText | OutboundFailure
+  /** The MCP tools that their servers call read-only. */
+  readonly readOnly: Set<string>
 }
 
 /** An answer of a receiver. */
@@ -30,7 +45,17 @@ export const answered = (status: number, headers: Record<string, string> = {}, b
 })
 
 export function openOutside(): { readonly outside: Outside; readonly outbound: Outbound } {
-  const outside: Outside = { sent: [], answer: () => answered(200) }
+  const outside: Outside = {
+    sent: [],
+    answer: () => answered(200),
+    called: [],
+    says: () => ({ ok: true, text: 'null' }),
+    readOnly: new Set(),
+  }
+  const call = async (asked: Invocation | McpCall): Promise<OutboundText | OutboundFailure> => {
+    outside.called.push(asked)
+    return outside.says(asked)
+  }
   const send = async (request: OutboundRequest | TopicMessage): Promise<OutboundAnswer> => {
     const nth = outside.sent.push(request)
     return await outside.answer(request, nth)
@@ -44,6 +69,9 @@ export function openOutside(): { readonly outside: Outside; readonly outbound: O
         const answer = await send(message)
         return answer.ok ? null : answer
       },
+      invoke: call,
+      mcpCall: call,
+      mcpTool: async ({ tool }) => ({ ok: true, readOnly: outside.readOnly.has(tool) }),
       refusal: (url) => (url.includes('127.0.0.1') ? 'not reached from here' : null),
     },
   }

@@ -77,6 +77,9 @@ export async function openRoom(ids: Ids = openIds()): Promise<Room> {
       if (level === 'error') errors.push(what)
     },
     shards: 1,
+    streamed: false,
+    flowsApart: false,
+    proactive: true,
   }
   const personId = `per_${ids.ulid(at)}`
   const ann: Caller = { kind: 'person', key: 'key_ann', person: personId, admin: true }
@@ -173,7 +176,7 @@ export const claimFresh = async (room: Room): Promise<Claimed | null> => {
   return await claimAgent(room.call(), room.agent, {})
 }
 
-export const end = async (room: Room, claimed: Claimed | null, over: Partial<EndInput> = {}): Promise<void> =>
+export const end = async (room: Room, claimed: Claimed | null, over: Partial<EndInput> = {}): Promise<string | null> =>
   await endTurn(room.call(), claimed!.turn!.id, {
     outcome: 'ok',
     answer: null,

@@ -30,17 +30,23 @@ async function loads(name: string) {
   }
 }
 
-test.each(['alarm', 'sweep'])('%s starts without zod, hono and the API, and with two clients of AWS', async (name) => {
-  const { files, packages } = await loads(name)
-  expect(files.filter((file) => file.startsWith('shared/api/'))).toEqual([])
-  expect(packages.filter((path) => /^(zod|hono|@hono)/.test(path))).toEqual([])
-  expect(packages.filter((path) => path.startsWith('@aws-sdk/'))).toEqual([
-    '@aws-sdk/client-dynamodb',
-    '@aws-sdk/client-sqs',
-  ])
-})
+test.each(['alarm', 'sweep', 'change'])(
+  '%s starts without zod, hono and the API, and with two clients of AWS',
+  async (name) => {
+    const { files, packages } = await loads(name)
+    expect(files.filter((file) => file.startsWith('shared/api/'))).toEqual([])
+    expect(packages.filter((path) => /^(zod|hono|@hono)/.test(path))).toEqual([])
+    expect(packages.filter((path) => path.startsWith('@aws-sdk/'))).toEqual([
+      '@aws-sdk/client-dynamodb',
+      '@aws-sdk/client-sqs',
+    ])
+  },
+)
 
-test.each(['api', 'alarm', 'sweep'])('%s loads clients that few calls need with their first use', async (name) => {
-  const { later } = await loads(name)
-  expect(later).toEqual(expect.arrayContaining(['@aws-sdk/client-scheduler', '@aws-sdk/client-ssm']))
-})
+test.each(['api', 'alarm', 'sweep', 'change'])(
+  '%s loads clients that few calls need with their first use',
+  async (name) => {
+    const { later } = await loads(name)
+    expect(later).toEqual(expect.arrayContaining(['@aws-sdk/client-scheduler', '@aws-sdk/client-ssm']))
+  },
+)

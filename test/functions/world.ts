@@ -36,6 +36,9 @@ export function toldWorld(): Told {
     clock: { now: () => now },
     log: (_level: string, what: string) => told.said.push(what),
     shards: 2,
+    streamed: true,
+    flowsApart: true,
+    proactive: true,
   }
   return Object.assign(told, { world: world as unknown as World })
 }

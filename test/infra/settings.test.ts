@@ -30,9 +30,28 @@ it('without topics no role may publish', () => {
   expect(JSON.stringify(synthesized('dev').toJSON())).not.toContain('sns:')
 })
 
-it.each([{ snsTopics: 'runs' }, { snsTopics: `${topic}, ${topic}` }, { allowHosts: '' }, { rateLimit: 5 }])(
-  'a setting that is none is refused by its name: %j',
-  (context) => {
-    expect(() => of(context)).toThrow(`-c ${Object.keys(context)[0]}: expected`)
-  },
-)
+const lambda = 'arn:aws:lambda:eu-west-1:000000000000:function:start'
+
+it('functions that steps may call are told to each function, and called with the role of the API alone', () => {
+  const template = synthesized('dev', of({ lambdas: `${lambda},${lambda}:prod` }))
+  for (const { Properties } of resources(template, 'AWS::Lambda::Function'))
+    expect(Properties.Environment.Variables.ROUSE_LAMBDAS).toBe(`${lambda},${lambda}:prod`)
+  const invoking = resources(template, 'AWS::IAM::Policy').flatMap(({ Properties }) =>
+    Properties.PolicyDocument.Statement.filter(
+      ({ Action, Resource }: { Action: unknown; Resource: unknown }) =>
+        Action === 'lambda:InvokeFunction' && JSON.stringify(Resource).includes('start'),
+    ),
+  )
+  expect(invoking.map(({ Resource }) => Resource)).toEqual([lambda, `${lambda}:prod`])
+})
+
+it.each([
+  { snsTopics: 'runs' },
+  { snsTopics: `${topic}, ${topic}` },
+  { lambdas: 'start' },
+  { lambdas: `${lambda}:*` },
+  { allowHosts: '' },
+  { rateLimit: 5 },
+])('a setting that is none is refused by its name: %j', (context) => {
+  expect(() => of(context)).toThrow(`-c ${Object.keys(context)[0]}: expected`)
+})

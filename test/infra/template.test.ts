@@ -72,14 +72,14 @@ describe('the tables', () => {
 describe('the functions', () => {
   test('run on nodejs24.x and arm64, each with a role and a log group of its own', () => {
     const functions = resources(stacks.dev, 'AWS::Lambda::Function')
-    expect(functions).toHaveLength(3)
+    expect(functions).toHaveLength(4)
     for (const { Properties } of functions) {
       expect(Properties.Runtime).toBe('nodejs24.x')
       expect(Properties.Architectures).toEqual(['arm64'])
       expect(Properties.LoggingConfig.LogFormat).toBe('JSON')
     }
-    expect(new Set(functions.map((f) => JSON.stringify(f.Properties.Role))).size).toBe(3)
-    expect(new Set(functions.map((f) => JSON.stringify(f.Properties.LoggingConfig.LogGroup))).size).toBe(3)
+    expect(new Set(functions.map((f) => JSON.stringify(f.Properties.Role))).size).toBe(4)
+    expect(new Set(functions.map((f) => JSON.stringify(f.Properties.LoggingConfig.LogGroup))).size).toBe(4)
   })
 
   test.each(stages)('%s: logs do not pile up for ever', (stage) => {
@@ -119,14 +119,13 @@ describe('alarms', () => {
   })
 
   test('reach the alarm function in batches that may fail in part', () => {
-    const [mapping, ...others] = resources(stacks.dev, 'AWS::Lambda::EventSourceMapping')
-    expect(others).toEqual([])
-    expect(mapping!.Properties).toMatchObject({
+    const mapping = mappingNamed('AlarmDelivery')
+    expect(mapping.Properties).toMatchObject({
       BatchSize: 10,
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       FunctionName: { Ref: functionNamed(stacks.dev, 'Alarm').id },
     })
-    expect(mapping!.Properties.MaximumBatchingWindowInSeconds ?? 0).toBe(0)
+    expect(mapping.Properties.MaximumBatchingWindowInSeconds ?? 0).toBe(0)
   })
 
   test('come from the Scheduler under a role that only this group of this account can take on', () => {
@@ -150,6 +149,38 @@ describe('alarms', () => {
   })
 })
 
+describe('changes of documents', () => {
+  test('reach the change function from the stream: heads only, at once, and in batches that may fail in part', () => {
+    const { Properties } = mappingNamed('ChangeDelivery')
+    const documents = resources(stacks.dev, 'AWS::DynamoDB::Table').find((t) => nameOfTable(t) === 'documents')!
+    expect(Properties).toMatchObject({
+      EventSourceArn: { 'Fn::GetAtt': [documents.id, 'StreamArn'] },
+      FunctionName: { Ref: functionNamed(stacks.dev, 'Change').id },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      BisectBatchOnFunctionError: true,
+    })
+    expect(Properties.MaximumBatchingWindowInSeconds ?? 0).toBe(0)
+    expect(JSON.parse(Properties.FilterCriteria.Filters[0].Pattern)).toEqual({
+      dynamodb: { Keys: { sk: { S: [{ prefix: 'H#' }] } } },
+    })
+  })
+
+  test('that cannot be brought are given up in a while, and lie in a queue of their own for two weeks', () => {
+    const { Properties } = mappingNamed('ChangeDelivery')
+    const dead = resources(stacks.dev, 'AWS::SQS::Queue').find(
+      (queue) => queue.Properties.QueueName === 'rouse-dev-changes-dead',
+    )!
+    expect(Properties.DestinationConfig.OnFailure.Destination).toEqual({ 'Fn::GetAtt': [dead.id, 'Arn'] })
+    expect([Properties.MaximumRetryAttempts, Properties.MaximumRecordAgeInSeconds]).toEqual([5, 3600])
+    expect(dead.Properties.MessageRetentionPeriod).toBe(14 * 86_400)
+  })
+
+  test('the change function sees no secrets and calls nobody outside', () => {
+    const actions = statementsOf(stacks.dev, 'ChangeRole').flatMap(({ Action }) => [Action].flat())
+    expect(actions.filter((action) => /^(ssm|sns|lambda|sts):/.test(action))).toEqual([])
+  })
+})
+
 describe('permissions', () => {
   const everyStatement = (template: Template): Json[] =>
     resources(template, 'AWS::IAM::Policy').flatMap((policy) => policy.Properties.PolicyDocument.Statement)
@@ -162,7 +193,7 @@ describe('permissions', () => {
   })
 
   test.each(stages)(
-    '%s: a star stands only behind a prefix that is ours: session queues, entries of the group, secrets',
+    '%s: a star stands only behind a prefix that is ours: session queues, entries of the group, secrets, the stream',
     (stage) => {
       const starred = everyStatement(stacks[stage])
         .flatMap(({ Resource }) => [Resource].flat())
@@ -172,6 +203,7 @@ describe('permissions', () => {
         `:rouse-${stage}-session-*"`,
         `:schedule/rouse-${stage}/*"`,
         `:parameter/rouse/${stage}/secrets/*"`,
+        '"/stream/*"',
       ]
       expect(starred.filter((text) => !allowed.some((end) => text.includes(end)))).toEqual([])
     },
@@ -197,7 +229,7 @@ describe('permissions', () => {
   })
 
   test('keys and people are read by the functions that wake, and written by the api function alone', () => {
-    for (const name of ['AlarmRole', 'SweepRole']) {
+    for (const name of ['AlarmRole', 'SweepRole', 'ChangeRole']) {
       const actions = statementsOf(stacks.dev, name)
         .filter(({ Resource }) => JSON.stringify(Resource).includes('AccessTable'))
         .flatMap(({ Action }) => [Action].flat())
@@ -206,7 +238,7 @@ describe('permissions', () => {
   })
 
   test('secrets are put and removed by the api function alone', () => {
-    const mayPut = ['ApiRole', 'AlarmRole', 'SweepRole'].filter((name) =>
+    const mayPut = ['ApiRole', 'AlarmRole', 'SweepRole', 'ChangeRole'].filter((name) =>
       statementsOf(stacks.dev, name).some(({ Action }) => [Action].flat().includes('ssm:PutParameter')),
     )
     expect(mayPut).toEqual(['ApiRole'])
@@ -247,6 +279,9 @@ const typeOf = (table: Resource, attribute: string): string =>
 function functionNamed(template: Template, name: string): Resource {
   return resources(template, 'AWS::Lambda::Function').find(({ id }) => id.startsWith(`${name}Function`))!
 }
+
+const mappingNamed = (name: string): Resource =>
+  resources(stacks.dev, 'AWS::Lambda::EventSourceMapping').find(({ id }) => id.startsWith(name))!
 
 const statementsOf = (template: Template, role: string): Json[] =>
   resources(template, 'AWS::IAM::Policy')

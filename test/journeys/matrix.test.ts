@@ -15,6 +15,8 @@ interface Stage {
   /** In a session of its own, so that others can be archived meanwhile. */
   readonly turn: string
   readonly schedule: Json
+  /** Two traces of the agent that did the same; the flow `kept` was promoted from them. */
+  readonly traces: readonly string[]
   /** An id of a key of the agent. */
   readonly key: string
   /** Another schedule that the caller may edit, in a session of its own agent. */
@@ -48,6 +50,11 @@ async function stage(rouse: RouseNode, standing: Standing): Promise<Stage> {
   await rouse.ok('POST', `/v1/sessions/${busy.id}/messages`, { text: 'work' }, mine)
   const claimed = await rouse.ok('POST', `/v1/sessions/${busy.id}/claim`, { leaseSeconds: 7200 }, mine)
 
+  const did = { agent: target.agent.id, calls: [{ tool: 'look', args: {}, status: 'ok' }] }
+  const imported = [await rouse.ok('POST', '/v1/traces', did, mine), await rouse.ok('POST', '/v1/traces', did, mine)]
+  const traces = imported.map(({ id }) => id as string)
+  await rouse.ok('POST', `/v1/agents/${target.agent.id}/flows`, { name: 'kept', from: traces }, mine)
+
   const near = standing === 'owner' || standing === 'sibling' ? owner : friend
   const side = await agentOf(rouse, near)
   const admin = standing === 'admin' ? await person(rouse, { admin: true }) : other
@@ -66,6 +73,7 @@ async function stage(rouse: RouseNode, standing: Standing): Promise<Stage> {
     foreign: { as: others.as, at: others.session.id },
   }
   const { as, at } = callers[standing]
+  await rouse.ok('PUT', `/v1/agents/${target.agent.id}/tools/ours`, says, mine)
   const where = at === '' ? (await agentOf(rouse, admin)).session.id : at
   return {
     as,
@@ -74,6 +82,7 @@ async function stage(rouse: RouseNode, standing: Standing): Promise<Stage> {
     session: target.session,
     turn: claimed.turn.id,
     schedule: kept,
+    traces,
     key: (await rouse.ok('POST', `/v1/agents/${target.agent.id}/keys`, {}, mine)).id,
     own: await schedule(rouse, { session: where, every: '1h' }, as),
   }
@@ -102,6 +111,10 @@ const trials: Record<Deed, readonly Trial[]> = {
   ]
     .map((body) => (body.name ? { name: fresh('renamed') } : body))
     .map((body) => trial(200, ({ agent }) => ['PATCH', `/v1/agents/${agent.id}`, body])),
+  set_tools: [
+    trial(201, ({ agent }) => ['PUT', `/v1/agents/${agent.id}/tools/look`, reads]),
+    trial(204, ({ agent }) => ['DELETE', `/v1/agents/${agent.id}/tools/ours`]),
+  ],
   delete_agent: [trial(204, ({ agent }) => ['DELETE', `/v1/agents/${agent.id}`])],
   make_keys: [
     trial(201, ({ agent }) => ['POST', `/v1/agents/${agent.id}/keys`, {}]),
@@ -118,6 +131,16 @@ const trials: Record<Deed, readonly Trial[]> = {
     trial(200, ({ agent }) => ['GET', `/v1/schedules?agent=${agent.id}`]),
     trial(200, ({ session }) => ['GET', `/v1/schedules?session=${session.id}`]),
     trial(200, ({ session }) => ['GET', `/v1/sessions/${session.id}/messages`]),
+    trial(200, ({ agent }) => ['GET', `/v1/agents/${agent.id}/tools`]),
+    trial(200, ({ agent }) => ['GET', `/v1/agents/${agent.id}/tools/ours`]),
+    trial(200, ({ agent }) => ['POST', `/v1/agents/${agent.id}/tools/ours/call`, {}]),
+    listed('/v1/traces', ({ traces }) => traces[0]!),
+    trial(200, ({ agent }) => ['GET', `/v1/traces?agent=${agent.id}`]),
+    trial(200, ({ traces }) => ['GET', `/v1/traces/${traces[0]}`]),
+    trial(201, ({ agent }) => ['POST', '/v1/traces', { agent: agent.id, calls: [] }]),
+    trial(200, ({ agent }) => ['GET', `/v1/agents/${agent.id}/flows`]),
+    trial(200, ({ agent }) => ['GET', `/v1/agents/${agent.id}/flows/kept`]),
+    trial(200, ({ agent }) => ['GET', `/v1/agents/${agent.id}/flow-suggestions`]),
     trial(201, ({ agent }) => ['POST', '/v1/sessions', { agent: agent.id, main: false }]),
     trial(200, ({ session }) => ['PATCH', `/v1/sessions/${session.id}`, { title: 'renamed' }]),
     trial(200, ({ session }) => ['POST', `/v1/sessions/${session.id}/leave`, {}]),
@@ -137,12 +160,19 @@ const trials: Record<Deed, readonly Trial[]> = {
     trial(200, ({ session }) => ['PATCH', `/v1/sessions/${session.id}`, { permission: 'manual' }]),
     trial(204, ({ turn }) => ['POST', `/v1/turns/${turn}/cancel`, {}]),
   ],
+  rule_flows: [
+    trial(201, ({ agent, traces }) => ['POST', `/v1/agents/${agent.id}/flows`, { name: 'again', from: traces }]),
+    trial(204, ({ agent }) => ['DELETE', `/v1/agents/${agent.id}/flows/kept`]),
+  ],
   send: [trial(201, ({ session }) => ['POST', `/v1/sessions/${session.id}/messages`, { text: 'hello' }])],
   aim_schedule: [
     trial(201, ({ agent }) => ['POST', '/v1/schedules', body({ agent: agent.id })]),
     trial(201, ({ session }) => ['POST', '/v1/schedules', body({ session: session.id })]),
     trial(200, ({ own, agent }) => ['PATCH', `/v1/schedules/${own.id}`, { session: null, agent: agent.id }]),
     trial(200, ({ own, session }) => ['PATCH', `/v1/schedules/${own.id}`, { agent: null, session: session.id }]),
+  ],
+  set_check: [
+    trial(200, ({ schedule }) => ['PATCH', `/v1/schedules/${schedule.id}`, { check: { script: 'checks/new.sh' } }]),
   ],
   use_schedule: [
     trial(200, ({ schedule }) => ['GET', `/v1/schedules/${schedule.id}`]),
@@ -156,6 +186,15 @@ const trials: Record<Deed, readonly Trial[]> = {
     trial(202, ({ schedule }) => ['POST', `/v1/schedules/${schedule.id}/backfill`, yesterday]),
     trial(204, ({ schedule }) => ['DELETE', `/v1/schedules/${schedule.id}`]),
   ],
+}
+
+/** A tool that reads, and one that anybody can call who may: it touches nothing of anybody's. */
+const reads: Json = { description: 'Look.', parameters: {}, readOnly: true, steps: [{ document: { get: 'plan' } }] }
+const says: Json = {
+  description: 'Say.',
+  parameters: {},
+  readOnly: false,
+  steps: [{ document: { put: 'said', body: 'ours' } }],
 }
 
 const body = (to: Json): Json => ({ name: 'Look', prompt: 'Look.', every: '1h', ...to })

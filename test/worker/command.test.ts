@@ -1,14 +1,16 @@
 import { EventEmitter } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { run } from '../../apps/cli/main.ts'
+import { waitingInstructions } from '../../shared/domain/instructions.ts'
 import { agt, ses } from '../cli/examples.ts'
 import { refusal } from '../cli/fake-rouse.ts'
 import { collecting, type Said } from '../cli/rouse.ts'
 import { FakeInbox, message } from './fake-inbox.ts'
+import { isAlive } from './folder.ts'
 
 let inbox: FakeInbox
 let signals: EventEmitter
@@ -38,16 +40,6 @@ function attachCommand(
 
 const echo = 'process.stdin.pipe(process.stdout)'
 const ticks = 'setInterval(() => {}, 1000)'
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    // A zombie that nobody has collected yet is not alive.
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
-  }
-}
-
 describe('rouse attach', () => {
   test('the message is the input, the output is the answer, and both streams are passed on', async () => {
     inbox.put('Write the brief.', {
@@ -89,6 +81,8 @@ describe('rouse attach', () => {
       ROUSE_MODE: 'plan',
       ROUSE_SCHEDULE: 'sch_1',
       ROUSE_RUN: 'run_1',
+      ROUSE_TOOL_CALLS: expect.any(String),
+      ROUSE_HOW: waitingInstructions,
     })
     inbox.put('y')
     await attach(script, { env: { ROUSE_SCHEDULE: 'sch_outer' } }).done
@@ -96,6 +90,20 @@ describe('rouse attach', () => {
     expect(inbox.rouse.calls.some(({ headers }) => 'x-rouse-session' in headers || 'x-rouse-turn' in headers)).toBe(
       false,
     )
+  })
+
+  test('S4-10 ROUSE_HOW tells how to arm a monitor, and not to promise to keep checking', async () => {
+    inbox.put('x')
+    await attach('console.log(process.env.ROUSE_HOW)').done
+    const how = String(inbox.ended.get('trn_1')?.answer)
+    expect(how).toContain('rouse monitor add')
+    expect(how).toMatch(/keep checking/)
+  })
+
+  test('S4-17 ROUSE_HOW tells how to answer what a monitor reminds of', async () => {
+    inbox.put('x')
+    await attach('console.log(process.env.ROUSE_HOW)').done
+    expect(inbox.ended.get('trn_1')?.answer).toMatch(/do not mention|never mention|without mentioning/i)
   })
 
   test.each([
@@ -217,7 +225,7 @@ describe('rouse attach', () => {
     const said = await worker.done
     expect(said).toMatchObject({ code: 0, stderr: expect.stringContaining('stopping: what is under way ends first') })
     expect(inbox.ended.get('trn_1')).toEqual({ outcome: 'ok', answer: 'works' })
-    expect(inbox.rouse.to(`PATCH /v1/sessions/${ses}`).at(-1)?.body).toEqual({ workerConnected: false })
+    expect(inbox.rouse.to(`PATCH /v1/sessions/${ses}`).at(-1)?.body).toEqual({ workerConnected: false, checks: false })
     expect(signals.listenerCount('SIGINT')).toBe(0)
   })
 

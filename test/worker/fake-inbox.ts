@@ -10,7 +10,10 @@ export class FakeInbox {
   readonly rouse = new FakeRouse()
   /** Bodies of `end`, by turn. */
   readonly ended = new Map<string, Record<string, unknown>>()
+  /** Bodies of a job's `end`, by job. */
+  readonly jobsEnded = new Map<string, { exit: number; output: string }>()
   private readonly waiting: Message[] = []
+  private readonly jobs: object[] = []
   private readonly running = new Map<string, { cancelled: boolean; steer: Message[] }>()
   private listeners: (() => void)[] = []
   private count = 0
@@ -26,11 +29,24 @@ export class FakeInbox {
       .on('POST /v1/turns/:id/heartbeat', (call) => this.heartbeat(call))
       .on('POST /v1/turns/:id/cancel', { status: 204 })
       .on('POST /v1/turns/:id/end', (call) => this.end(call))
+      .on('POST /v1/jobs/:id/end', (call) => this.endJob(call))
   }
 
   put(text: string, more: Partial<Message> = {}): void {
     this.waiting.push(message(text, more))
     this.changed()
+  }
+
+  /** Hands a job out with the next claim for jobs alone. */
+  putJob(job: { readonly id: string } & Record<string, unknown>): void {
+    this.jobs.push({ agent: agt, schedule: null, timeoutSeconds: 60, ...job })
+    this.changed()
+  }
+
+  /** @returns how the job ended, once it has */
+  async jobEnd(id: string): Promise<{ exit: number; output: string }> {
+    await this.until(() => this.jobsEnded.has(id))
+    return this.jobsEnded.get(id)!
   }
 
   /** Hands a message out with the next heartbeat of the turn. */
@@ -68,6 +84,7 @@ export class FakeInbox {
   }
 
   private async claim(call: Call): Promise<Answer> {
+    if (call.body.jobs === 'only') return this.claimJob(call)
     if (this.waiting.length === 0) await this.change(waitMsOf(call))
     // A caller who has hung up is handed nothing.
     if (call.gone.aborted) return { status: 204 }
@@ -79,6 +96,22 @@ export class FakeInbox {
     this.changed()
     const turn = { id, session: ses, leaseUntil: '2026-03-27T07:00:00.000Z', mode: 'plan' }
     return { body: { turn, message: next, notes: this.notes.splice(0) } }
+  }
+
+  private async claimJob(call: Call): Promise<Answer> {
+    // Messages come and go in the meantime.
+    for (const until = performance.now() + waitMsOf(call); this.jobs.length === 0; ) {
+      const left = until - performance.now()
+      if (left <= 0 || call.gone.aborted) return { status: 204 }
+      await this.change(left)
+    }
+    return call.gone.aborted ? { status: 204 } : { body: { job: this.jobs.shift() } }
+  }
+
+  private endJob(call: Call): Answer {
+    this.jobsEnded.set(idIn(call), call.body as { exit: number; output: string })
+    this.changed()
+    return { body: {} }
   }
 
   private async heartbeat(call: Call): Promise<Answer> {

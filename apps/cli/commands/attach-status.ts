@@ -19,6 +19,8 @@ function lineOf(event: WorkerEvent): string {
       return `turn ${event.claimed.turn.id} started · ${sourceOf(event.claimed.message)}`
     case 'ended':
       return `turn ${event.claimed.turn.id} ${endOf(event)} in ${secondsOf(event.ms)}`
+    case 'job':
+      return `${jobOf(event)} ended with exit ${event.end.exit} in ${secondsOf(event.ms)}`
     case 'moved':
       return `the session was compacted · goes on in ${event.session}`
     case 'warning':
@@ -40,9 +42,18 @@ function endOf({ fate, outcome }: Extract<WorkerEvent, { kind: 'ended' }>): stri
       return 'cancelled'
     case 'halted':
       return 'stopped by hand'
+    case 'limited':
+      return `ended blocked (${firstLine(outcome.summary ?? '')})`
     case 'lost':
       return 'lost (it ended elsewhere or its lease ran out)'
   }
+}
+
+/** What it printed is data for the agent, and not told here. */
+function jobOf({ job }: Extract<WorkerEvent, { kind: 'job' }>): string {
+  const what =
+    job.kind === 'check' ? `check ${job.script}` : job.kind === 'host_step' ? `host step ${job.tool}` : job.kind
+  return job.schedule == null ? what : `${what} of ${job.schedule}`
 }
 
 /** A schedule's message names it in its first line. */

@@ -1,13 +1,18 @@
 import { statSync } from 'node:fs'
-import { type Command, InvalidArgumentError } from 'commander'
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Client, createClient, path } from '../../client/client.ts'
 import type { Session } from '../../client/shapes.ts'
 import { attach } from '../../worker/attach.ts'
 import type { Target } from '../../worker/claim.ts'
 import { CannotStart, runCommand } from '../../worker/command.ts'
+import { type Format, formats } from '../../worker/format.ts'
+import { type HostTools, loadHostTools, ToolsUnusable } from '../../worker/host-tools.ts'
+import { jobWork } from '../../worker/job-work.ts'
 import { agentId } from '../lookup.ts'
 import { UsageError } from '../report.ts'
 import { type Caller, calls, type Shell, wholeNumber } from '../shell.ts'
+import { withRouseOnPath } from './attach-program.ts'
 import { tell } from './attach-status.ts'
 
 interface AttachFlags {
@@ -16,6 +21,11 @@ interface AttachFlags {
   readonly steer?: boolean
   readonly once?: boolean
   readonly cwd?: string
+  readonly format: Format
+  readonly maxSeconds?: number
+  readonly maxToolCalls?: number
+  readonly tools?: string
+  readonly checks: boolean
 }
 
 export function attachCommand(shell: Shell, program: Command): void {
@@ -29,7 +39,16 @@ export function attachCommand(shell: Shell, program: Command): void {
     .option('--lease <seconds>', 'a turn counts as lost so long after the last sign of life', leaseSeconds, 120)
     .option('--steer', "keep the command's input open and write messages that come in the meantime to it")
     .option('--once', 'stop after one turn')
-    .option('--cwd <dir>', 'run the command there')
+    .option('--cwd <dir>', "the agent's folder: the command, checks and host tools run there")
+    .addOption(
+      new Option('--format <format>', 'what the command prints: the answer, or events with its tool calls and cost')
+        .choices(formats)
+        .default('text'),
+    )
+    .option('--max-seconds <n>', 'end a turn that takes longer as blocked', upTo(604_800))
+    .option('--max-tool-calls <n>', 'end a turn that calls more tools as blocked', upTo(1_000_000))
+    .option('--tools <module>', 'an ES module of functions that host steps of tools call')
+    .option('--no-checks', 'run no checks of schedules and no host steps')
     .addHelpText('after', notes)
   calls<AttachFlags>(shell, command, { example: 'rouse attach --agent assistant -- claude -p', json: false }, serve)
 }
@@ -38,9 +57,14 @@ const notes = `
 The command finds ROUSE_URL, ROUSE_KEY, ROUSE_SESSION, ROUSE_TURN, ROUSE_MESSAGE, ROUSE_MESSAGE_KIND, ROUSE_AGENT,
 ROUSE_MODE and, in a scheduled run, ROUSE_SCHEDULE and ROUSE_RUN in its environment, so that \`rouse\` inside it acts
 as that session. It acts with the key given here: attach with the agent's own (\`rouse agent key\`).
+ROUSE_HOW tells an agent what it can do there: put it into its instructions. Tool calls that the command appends to the
+file ROUSE_TOOL_CALLS, as lines of {"tool", "args", "status"?, "result"?}, count and are reported with the turn;
+with --format claude (claude -p --output-format stream-json --verbose) or codex (codex exec --json) they are read from
+its output.
 Exit 0 with output is the answer, exit 0 without is "nothing to do", anything else failed.
-Ctrl-C lets the running turn end first (against a remote Rouse also an open claim, up to 20 s); Ctrl-C again stops
-the command and ends its turn as failed.`
+Checks of schedules are scripts in the agent's folder; they run with a key of their own, also while a turn runs.
+Ctrl-C lets the running turn and checks end first (against a remote Rouse also an open claim, up to 20 s); Ctrl-C again
+stops them, and ends the turn as failed.`
 
 async function serve(caller: Caller<AttachFlags>): Promise<void> {
   const { io, options } = caller
@@ -51,8 +75,11 @@ async function serve(caller: Caller<AttachFlags>): Promise<void> {
     throw new UsageError('expected a session or --agent, got both')
   if (command.length === 0)
     throw new UsageError('expected a command after --, got none: rouse attach <session> -- <command…>')
-  const cwd = options.cwd ?? process.cwd()
+  if (options.tools !== undefined && !options.checks)
+    throw new UsageError('expected --tools or --no-checks, got both: without checks no host steps are taken either')
+  const cwd = resolve(options.cwd ?? '.')
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--cwd ${cwd} is not a folder`)
+  const tools = options.tools === undefined ? null : await toolsOf(options.tools)
 
   // The worker itself is no turn of anybody, also when it was started inside one.
   const client = createClient({ url: caller.client.url, key: caller.client.key })
@@ -60,6 +87,11 @@ async function serve(caller: Caller<AttachFlags>): Promise<void> {
     options.agent === undefined ? { session: caller.args[0]! } : { agent: await agentId(client, options.agent) }
   const agentOf = agentLookup(client, target)
   const { stop, halt, release } = stopping(io)
+  const program = withRouseOnPath(io.env, process.argv[1])
+  const before = process.cwd()
+  // A host tool opens "notes.md" as a command would.
+  if (tools !== null) process.chdir(cwd)
+  const warn = (message: string) => tell(io.stderr, { kind: 'warning', message })
   let cannotStart: CannotStart | null = null
   try {
     await attach({
@@ -71,19 +103,23 @@ async function serve(caller: Caller<AttachFlags>): Promise<void> {
       signal: stop.signal,
       halt: halt.signal,
       on: (event) => tell(io.stderr, event),
+      limits: { maxSeconds: options.maxSeconds, maxToolCalls: options.maxToolCalls },
+      work: options.checks ? jobWork({ url: client.url, cwd, env: program.env, tools, stderr: io.stderr }) : undefined,
       async run(turn) {
         try {
           const agent = await agentOf(turn.turn.session)
-          const { env, stdout, stderr } = io
+          const { stdout, stderr } = io
           return await runCommand(turn, {
             client,
             agent,
             command,
             cwd,
-            env,
+            env: program.env,
             steer: options.steer === true,
+            format: options.format,
             stdout,
             stderr,
+            warn,
           })
         } catch (error) {
           if (!(error instanceof CannotStart)) throw error
@@ -95,6 +131,8 @@ async function serve(caller: Caller<AttachFlags>): Promise<void> {
     })
   } finally {
     release()
+    program.remove()
+    if (tools !== null) process.chdir(before)
   }
   if (cannotStart !== null) throw new UsageError((cannotStart as CannotStart).message)
 }
@@ -127,6 +165,22 @@ function stopping(io: Caller<object>['io']): { stop: AbortController; halt: Abor
     },
   }
 }
+
+async function toolsOf(file: string): Promise<HostTools> {
+  try {
+    return await loadHostTools(file)
+  } catch (error) {
+    throw error instanceof ToolsUnusable ? new UsageError(`--tools ${error.message}`) : error
+  }
+}
+
+const upTo =
+  (most: number) =>
+  (value: string): number => {
+    const n = wholeNumber(value)
+    if (n < 1 || n > most) throw new InvalidArgumentError(`Expected 1 to ${most}.`)
+    return n
+  }
 
 function leaseSeconds(value: string): number {
   const seconds = wholeNumber(value)

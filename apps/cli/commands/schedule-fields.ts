@@ -27,6 +27,9 @@ export interface ScheduleOptions extends TimeOptions {
   readonly channel?: string
   readonly note?: string
   readonly deliver?: readonly string[]
+  readonly check?: string
+  readonly checkTool?: string
+  readonly checkArgs?: string
   readonly overlap?: string
   readonly onUnknown?: string
   readonly pauseAfterFailures?: number
@@ -65,6 +68,10 @@ export const wakeOptions = (command: Command): Command =>
       'tell how each run ended: webhook:https://…, telegram:<chat id>, sns:<arn>, session:<ses_…> or feed:<group>; repeatable',
       collect,
     )
+    .optionsGroup('Check first (the agent is woken only if it says something):')
+    .option('--check <script>', "a script in the agent's folder: no output, no wake")
+    .option('--check-tool <tool>', 'a read-only tool of the agent, run by Rouse: empty, null or false, no wake')
+    .option('--check-args <json>', 'the arguments of --check-tool')
     .optionsGroup('If things go wrong:')
     .option('--overlap <policy>', 'the last run is not over: skip, buffer, allow or cancel')
     .option('--on-unknown <policy>', 'the worker vanished in a run: leave (default) or retry')
@@ -73,6 +80,7 @@ export const wakeOptions = (command: Command): Command =>
 const clearable = [
   'note',
   'deliver',
+  'check',
   'until',
   'channel',
   'jitter',
@@ -101,7 +109,7 @@ export async function scheduleBody({ client, options, io }: Caller<ScheduleOptio
   const fields: Record<string, unknown> = {
     ...given({ name, prompt, session, agent }),
     ...timeFields(options),
-    ...given({ channel, note, deliver, overlap, onUnknown, pauseAfterFailures }),
+    ...given({ channel, note, deliver, check: checkOf(options), overlap, onUnknown, pauseAfterFailures }),
   }
   for (const option of options.clear ?? []) {
     const field = option.replace(/-./g, (dash) => dash.charAt(1).toUpperCase())
@@ -109,6 +117,27 @@ export async function scheduleBody({ client, options, io }: Caller<ScheduleOptio
     fields[field] = null
   }
   return fields
+}
+
+function checkOf({ check, checkTool, checkArgs }: ScheduleOptions): Record<string, unknown> | undefined {
+  if (check !== undefined && checkTool !== undefined)
+    throw new UsageError('expected one of --check and --check-tool, got both')
+  if (checkArgs !== undefined && checkTool === undefined)
+    throw new UsageError('--check-args has an effect only with --check-tool')
+  if (check !== undefined) return { script: check }
+  if (checkTool === undefined) return undefined
+  return {
+    tool: checkTool,
+    ...given({ args: checkArgs === undefined ? undefined : jsonOf(checkArgs, '--check-args') }),
+  }
+}
+
+function jsonOf(text: string, option: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new UsageError(`${option} is not JSON: ${(error as Error).message}`)
+  }
 }
 
 async function promptOf(options: ScheduleOptions, stdin: NodeJS.ReadableStream): Promise<string | undefined> {

@@ -43,7 +43,8 @@ const statusOf = ({ status, endedReason, pausedReason }: Schedule): string => {
 
 /** What a person wants to see after creating or changing one: that it will wake whom they meant, when they meant. */
 export function showSchedule(screen: Screen, row: Schedule, nowMs: number): void {
-  const { prompt, session, agent, channel, note, deliver, misfire, overlap } = row as Schedule & Record<string, unknown>
+  const { prompt, session, agent, channel, note, deliver, check, misfire, overlap } = row as Schedule &
+    Record<string, unknown>
   screen.pairs([
     ['schedule', row.id],
     ['name', row.name],
@@ -54,12 +55,21 @@ export function showSchedule(screen: Screen, row: Schedule, nowMs: number): void
     ['session', text(session)],
     ['agent', text(agent)],
     ['channel', text(channel)],
+    ['check first', checkWords(check)],
     ['if missed', missedWords(misfire)],
     ['if running', text(overlap)],
     ['note', text(note)],
     ['deliver', Array.isArray(deliver) ? deliver.join('\n') : ''],
     ['prompt', text(prompt)],
   ])
+}
+
+function checkWords(check: unknown): string {
+  const { script, tool, args } = (check ?? {}) as { script?: string; tool?: string; args?: object }
+  if (script !== undefined) return `script ${script}`
+  return tool === undefined
+    ? ''
+    : `tool ${tool} ${Object.keys(args ?? {}).length === 0 ? '' : JSON.stringify(args)}`.trim()
 }
 
 function missedWords(misfire: unknown): string {

@@ -66,7 +66,14 @@ async function schedule(options: AlarmOptions, key: AlarmKey, at: number, body: 
 }
 
 /** Ids of schedules say what they are; others are bare and get a prefix. */
-const prefixes: { readonly [kind in AlarmKey['kind']]: string } = { schedule: 'sch_', turn: 'trn_', delivery: 'dlv_' }
+const prefixes: { readonly [kind in AlarmKey['kind']]: string } = {
+  schedule: 'sch_',
+  turn: 'trn_',
+  delivery: 'dlv_',
+  monitor: 'mon_',
+  job: 'job_',
+  flow: 'flr_',
+}
 const isKind = (kind: unknown): kind is AlarmKey['kind'] => typeof kind === 'string' && Object.hasOwn(prefixes, kind)
 
 const nameCharsMax = 64

@@ -50,6 +50,8 @@ class QueueBell implements Bell {
   }
 
   async ring(queue: string, envelope: Envelope): Promise<void> {
+    // Whoever runs jobs holds a claim open for them.
+    if (envelope.kind === 'job') return
     const name = this.#nameOf(queue)
     const body = bodyOf(envelope)
     await this.#calling(`ring of queue ${name}`, async () => {

@@ -3,6 +3,7 @@ import { SQSClient } from '@aws-sdk/client-sqs'
 import type { Log, World } from '../../ports/world.ts'
 import { openIds } from '../ids.ts'
 import { openOutbound } from '../outbound/open.ts'
+import { proactiveFromEnv } from '../proactive.ts'
 import { openAlarms } from './alarms.ts'
 import { openBell } from './bell.ts'
 import type { AwsConfig } from './config.ts'
@@ -64,6 +65,9 @@ export function openWorld(config: AwsConfig, log: Log): World {
     ids: openIds(),
     log,
     shards: config.shards,
+    streamed: true,
+    flowsApart: true,
+    proactive: proactiveFromEnv(process.env),
   }
 }
 

@@ -1,10 +1,12 @@
 import type { Outbound } from '../../ports/world.ts'
 import { allowList, look, type Resolve } from './guard.ts'
 import { makeRequest } from './http.ts'
+import { invokeLambda, lambdaList, lambdaRefusal } from './lambda.ts'
+import { callMcpTool, describeMcpTool } from './mcp.ts'
 import { publishToTopic } from './sns.ts'
 
 export interface OutboundOptions {
-  /** `ROUSE_ALLOW_HOSTS`, `ROUSE_TELEGRAM_API` (a bot API server of one's own) and `AWS_ENDPOINT_URL`. */
+  /** `ROUSE_ALLOW_HOSTS`, `ROUSE_TELEGRAM_API` (a bot API server of one's own), `ROUSE_LAMBDAS` and `AWS_ENDPOINT_URL`. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly resolve?: Resolve
   /** Ends what is under way: the process is about to stop. */
@@ -15,13 +17,20 @@ export interface OutboundOptions {
 export function openOutbound({ env, resolve, stop }: OutboundOptions): Outbound {
   const allow = allowList(env.ROUSE_ALLOW_HOSTS)
   const stopping = stop === undefined ? {} : { stop }
-  const endpoint = env.AWS_ENDPOINT_URL_SNS || env.AWS_ENDPOINT_URL || null
+  const endpointOf = (service: string) => env[`AWS_ENDPOINT_URL_${service}`] || env.AWS_ENDPOINT_URL || null
+  const allowed = lambdaList(env.ROUSE_LAMBDAS)
+  const request: Outbound['request'] = (asked) =>
+    makeRequest(asked, { allow, ...stopping, ...(resolve === undefined ? {} : { resolve }) })
   return {
     telegramApi: (env.ROUSE_TELEGRAM_API || 'https://api.telegram.org').replace(/\/+$/, ''),
-    request: (request) => makeRequest(request, { allow, ...stopping, ...(resolve === undefined ? {} : { resolve }) }),
-    publish: (message) => publishToTopic(message, { endpoint, ...stopping }),
-    refusal(url) {
-      const seen = look(url, allow)
+    request,
+    publish: (message) => publishToTopic(message, { endpoint: endpointOf('SNS'), ...stopping }),
+    invoke: (invocation) => invokeLambda(invocation, { allowed, endpoint: endpointOf('LAMBDA'), ...stopping }),
+    mcpCall: (call) => callMcpTool(request, call),
+    mcpTool: (asked) => describeMcpTool(request, asked),
+    refusal(address) {
+      if (address.startsWith('arn:')) return lambdaRefusal(address, allowed)
+      const seen = look(address, allow)
       return seen instanceof URL ? null : seen.refused
     },
   }

@@ -12,7 +12,7 @@ export interface LocalAlarms extends AlarmClock {
 export interface AlarmOptions {
   readonly table: Table
   readonly clock: Clock
-  /** Shards are the partitions '0' to `shards - 1` of the indexes `due`, `leases` and `deliveries`. */
+  /** Shards are the partitions '0' to `shards - 1` of the indexes of what is due. */
   readonly shards: number
   /** Does what is due. What it leaves due is taken up again after a backoff. */
   due(now: number): Promise<void>
@@ -30,7 +30,16 @@ export function openAlarms(options: AlarmOptions): LocalAlarms {
 const lookMsMax = 3_600_000
 const backoffMsMin = 100
 const backoffMsMax = 60_000
-const timed = ['due', 'leases', 'deliveries'] as const satisfies readonly IndexName[]
+const timed = [
+  'due',
+  'leases',
+  'deliveries',
+  'jobs',
+  'flowRuns',
+  'watches',
+  'toolRuns',
+  'changes',
+] as const satisfies readonly IndexName[]
 
 class OneTimer implements LocalAlarms {
   readonly #options: AlarmOptions

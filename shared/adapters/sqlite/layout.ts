@@ -47,7 +47,7 @@ export const layouts: readonly Layout[] = (Object.keys(tables) as TableName[]).m
 })
 
 /** Raised with every change of the declarations, so that an older Rouse leaves a newer file alone. */
-export const schemaVersion = 3
+export const schemaVersion = 4
 
 /**
  * What has to be created in a file that has these tables and columns: everything in a new one, what was declared since in an older one.

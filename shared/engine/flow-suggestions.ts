@@ -1,0 +1,92 @@
+import { limits } from '../domain/limits.ts'
+import { type Repeated, recentOf, totalsOf } from '../domain/repeated.ts'
+import type { ToolCall, Trace } from '../domain/trace.ts'
+import type { World } from '../ports/world.ts'
+import type { Call } from './call.ts'
+import { promotedBy } from './flows.ts'
+import { agentFor } from './reach.ts'
+import { readAll } from './store.ts'
+import { callsOf, isOver, traceKey } from './trace-write.ts'
+import { asManyAsFit } from './traces.ts'
+
+/** What an agent does again and again with a model, and could do without one. */
+export interface Suggestion {
+  readonly fingerprint: string
+  /** How many traces did the same, of those that are kept. */
+  readonly count: number
+  /** What they cost together. */
+  readonly tokens: number
+  readonly usd: number
+  /** The latest of them, the newest first: what to promote from. */
+  readonly traces: readonly string[]
+  readonly steps: readonly Pick<ToolCall, 'tool' | 'args'>[]
+  /** When the latest one ended, epoch ms. */
+  readonly lastAt: number
+}
+
+/**
+ * Groups of identical clean traces that no flow stands for, those that cost the most tokens first, at most `limits.suggestionsMax`; fewer where
+ * their steps would be more than `limits.callsShownBytesMax`. It reads counts that were kept as the traces came, never the traces.
+ *
+ * @throws Refused `not_found`
+ */
+export async function suggestFlows(call: Call, agentId: string): Promise<Suggestion[]> {
+  const { world, now } = call
+  const { item: agent } = await agentFor(call, agentId)
+  const promoted = await promotedBy(world, agent.id)
+  const groups: Repeated[] = []
+  for await (const repeated of costliest(world, agent.id)) {
+    if (promoted.has(repeated.fingerprint) || totalsOf(repeated, now).traces < 2) continue
+    if (recentOf(repeated, now).length > 0) groups.push(repeated)
+    if (groups.length >= limits.suggestionsMax) break
+  }
+  const latest = await readAll<Trace>(
+    world,
+    groups.map((group) => traceKey(recentOf(group, now)[0]![0])),
+  )
+  const there = groups.flatMap((group, i) => {
+    const trace = latest[i]?.item ?? null
+    return trace === null || isOver(trace, now) ? [] : [{ group, trace, bytes: trace.bytes }]
+  })
+  const fit = asManyAsFit(there)
+  const calls = await callsOf(
+    world,
+    fit.map(({ trace }) => trace),
+  )
+  return fit
+    .flatMap(({ group, trace }, i): Suggestion[] => {
+      const { traces, tokens, usd } = totalsOf(group, now)
+      return calls[i] == null
+        ? []
+        : [
+            {
+              fingerprint: group.fingerprint,
+              count: traces,
+              tokens,
+              usd,
+              traces: recentOf(group, now).map(([id]) => id),
+              steps: calls[i].map(({ tool, args }) => ({ tool, args })),
+              lastAt: trace.at,
+            },
+          ]
+    })
+    .sort((a, b) => b.tokens - a.tokens || b.count - a.count)
+}
+
+/** The index knows what they cost when they were last counted; what has gone by its retention since then shows in the item. */
+async function* costliest(world: World, agent: string): AsyncGenerator<Repeated> {
+  let after: string | null = null
+  do {
+    const page: Awaited<ReturnType<World['table']['find']>> = await world.table.find('suggestions', agent, {
+      descending: true,
+      limit: limits.suggestionsMax,
+      ...(after === null ? {} : { after }),
+    })
+    const rows = await readAll<Repeated>(
+      world,
+      page.items.map(({ key }) => key),
+    )
+    for (const row of rows) if (row !== null) yield row.item
+    after = page.next
+  } while (after !== null)
+}
