@@ -9,13 +9,14 @@ import { cel } from './rows/cel.ts'
 import { change } from './rows/change.ts'
 import { create } from './rows/create.ts'
 import { drain } from './rows/drain.ts'
+import { flows } from './rows/flows.ts'
 import { idle } from './rows/idle.ts'
 import { rows as timeRows } from './rows/time.ts'
 import { quick } from './sizes.ts'
 import { stopEverything, stopOnSignals } from './started.ts'
 
 const USAGE = 'npm run bench [-- row-id … --quick]'
-const rows: Row[] = [...timeRows, cel, drain, change, create, idle]
+const rows: Row[] = [...timeRows, cel, drain, change, flows, create, idle]
 
 const asked = process.argv.slice(2).filter((arg) => !arg.startsWith('--'))
 const unknown = [

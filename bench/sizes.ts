@@ -20,3 +20,7 @@ export const idleSizes = quick
 export const changeSizes = quick
   ? { armed: 10_000, few: 100, changes: 300, onOnePath: 2_000, rounds: 1 }
   : { armed: 100_000, few: 100, changes: 1_000, onOnePath: 10_000, rounds: 3 }
+
+export const flowSizes = quick
+  ? { traces: 1_000, alike: 4, looks: 40, steps: 200, fewSteps: 50 }
+  : { traces: 10_000, alike: 4, looks: 200, steps: 500, fewSteps: 50 }

@@ -1,6 +1,7 @@
 import { handle, type LambdaContext, type LambdaEvent } from 'hono/aws-lambda'
 import { createApp } from '../shared/api/app.ts'
 import { openIdentity, providerFromEnv } from '../shared/api/identity.ts'
+import { originsFromEnv } from '../shared/api/mcp-origin.ts'
 import { rateFromEnv } from '../shared/api/rate.ts'
 import { worldFromEnv } from './world.ts'
 
@@ -14,6 +15,7 @@ const answer = handle(
     identity: provider === null ? null : openIdentity(world, provider),
     // Counted in each container by itself: API Gateway's throttling is the outer bound.
     rate: rateFromEnv(process.env),
+    allowOrigins: originsFromEnv(process.env),
   }),
   // As bytes: handed over as a string, a document would lose its byte order mark on the way.
   { isContentTypeBinary: (type) => type.startsWith('text/') },

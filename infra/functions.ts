@@ -14,7 +14,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import { indexes, type TableName } from '../shared/ports/table.ts'
 import type { Scheduler } from './clock.ts'
-import { alarmSeconds, changeSeconds, type SessionQueues } from './queues.ts'
+import { alarmSeconds, changeSeconds, flowSeconds, type SessionQueues } from './queues.ts'
 import type { Settings } from './settings.ts'
 import type { Stage } from './stage.ts'
 import { type DataTables, physicalNames } from './storage.ts'
@@ -26,6 +26,7 @@ export interface Parts {
   readonly settings: Settings
   readonly tables: DataTables
   readonly alarms: Queue
+  readonly flows: Queue
   readonly deadChanges: Queue
   readonly sessions: SessionQueues
   readonly scheduler: Scheduler
@@ -61,8 +62,7 @@ export function apiFunction(stack: Stack, parts: Parts): LambdaFunction {
     ['ssm:PutParameter', 'ssm:GetParameter', 'ssm:DeleteParameter', 'ssm:GetParametersByPath'],
     secretArns(stack, parts),
   )
-  // Only a call runs steps that call functions: what runs by itself only reads.
-  for (const arn of parts.settings.lambdas) allow(role, ['lambda:InvokeFunction'], arn)
+  mayCallFunctions(role, parts)
   return lambda(stack, 'Api', role, parts, {
     seconds: apiSeconds,
     environment: { ROUSE_LISTENER_ROLE_ARN: listener.roleArn },
@@ -85,6 +85,26 @@ export function sweepFunction(stack: Stack, parts: Parts): LambdaFunction {
   return lambda(stack, 'Sweep', role, parts, { seconds: sweepSeconds })
 }
 
+/** Takes one step of a flow's run: does what a call of a tool does, and what the end of a schedule's run does. */
+export function flowFunction(stack: Stack, parts: Parts): LambdaFunction {
+  const role = roleOf(stack, 'Flow')
+  mayUse(role, parts.tables, ['flows', 'traces', 'sessions', 'schedules', 'documents', 'feed'])
+  mayRead(role, parts.tables, 'access')
+  mayRead(role, parts.tables, 'budgets')
+  maySetAlarms(role, parts)
+  // Hands steps to workers, and is handed its own next one.
+  mayRing(role, parts.sessions)
+  allow(role, ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], parts.flows.queueArn)
+  allow(role, ['ssm:GetParameter'], secretArns(stack, parts))
+  mayCallFunctions(role, parts)
+  return lambda(stack, 'Flow', role, parts, { seconds: flowSeconds, isLoop: true })
+}
+
+/** Steps that call functions: of a tool that is called, or that a flow replays. What looks by itself only reads. */
+function mayCallFunctions(role: Role, { settings }: Parts): void {
+  for (const arn of settings.lambdas) allow(role, ['lambda:InvokeFunction'], arn)
+}
+
 /** Brings changes of documents to whoever watches them. */
 export function changeFunction(stack: Stack, parts: Parts): LambdaFunction {
   const role = roleOf(stack, 'Change')
@@ -102,10 +122,9 @@ export function changeFunction(stack: Stack, parts: Parts): LambdaFunction {
 
 /** An alarm and the sweep come to the same. */
 function mayWake(stack: Stack, role: Role, parts: Parts): void {
-  mayUse(role, parts.tables, ['sessions', 'schedules', 'monitors', 'documents', 'budgets', 'feed'])
+  // Runs of flows that schedules begin, and tools that are watched.
+  mayUse(role, parts.tables, ['sessions', 'schedules', 'monitors', 'documents', 'budgets', 'feed', 'flows'])
   mayRead(role, parts.tables, 'access')
-  // Tools that are watched.
-  mayRead(role, parts.tables, 'flows')
   maySetAlarms(role, parts)
   mayRing(role, parts.sessions)
   allow(role, ['ssm:GetParameter'], secretArns(stack, parts))
@@ -161,8 +180,8 @@ function mayUse(role: Role, tables: DataTables, names: readonly TableName[]): vo
 const mayRead = (role: Role, tables: DataTables, name: TableName): void =>
   allow(role, ['dynamodb:BatchGetItem', 'dynamodb:GetItem'], tables[name].tableArn)
 
-function maySetAlarms(role: Role, { alarms, scheduler }: Parts): void {
-  allow(role, ['sqs:SendMessage'], alarms.queueArn)
+function maySetAlarms(role: Role, { alarms, flows, scheduler }: Parts): void {
+  allow(role, ['sqs:SendMessage'], alarms.queueArn, flows.queueArn)
   allow(role, ['scheduler:CreateSchedule'], scheduler.entryArns)
   role.addToPolicy(
     new PolicyStatement({
@@ -185,12 +204,12 @@ const mayRing = (role: Role, sessions: SessionQueues): void =>
 
 function lambda(
   stack: Stack,
-  name: 'Api' | 'Alarm' | 'Sweep' | 'Change',
+  name: 'Api' | 'Alarm' | 'Sweep' | 'Change' | 'Flow',
   role: Role,
   parts: Parts,
   o: { readonly seconds: number; readonly environment?: Record<string, string>; readonly isLoop?: boolean },
 ): LambdaFunction {
-  const { stage, alarms, scheduler } = parts
+  const { stage, alarms, flows, scheduler } = parts
   const logGroup = new LogGroup(stack, `${name}Logs`, { retention: stage.logs, removalPolicy: stage.removal })
   allow(role, ['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn)
   return new LambdaFunction(stack, `${name}Function`, {
@@ -216,6 +235,7 @@ function lambda(
       ROUSE_TABLES: physicalNames(stack, parts.tables),
       ROUSE_ALARMS_QUEUE_URL: alarms.queueUrl,
       ROUSE_ALARMS_QUEUE_ARN: alarms.queueArn,
+      ROUSE_FLOWS_QUEUE_URL: flows.queueUrl,
       ROUSE_SCHEDULER_GROUP: scheduler.group,
       ROUSE_SCHEDULER_ROLE_ARN: scheduler.role.roleArn,
       ROUSE_QUEUE_PREFIX: parts.sessions.prefix,

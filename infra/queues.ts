@@ -13,22 +13,32 @@ import type { Stage } from './stage.ts'
 /** How long a batch of alarms may take. Ten commits side by side take well under a second; the rest is room for the SDK's retries. */
 export const alarmSeconds = 20
 
+/** A step of a flow is one call of a tool, and its run's end writes a trace of at most 2 MB. */
+export const flowSeconds = 60
+
 /** A change that ten thousand watch is some hundred commits. */
 export const changeSeconds = 60
 
 /** Where alarms arrive: from the Scheduler, and from the functions themselves for waits of up to 15 minutes. */
-export function alarmsQueue(stack: Stack, stage: Stage): Queue {
-  const dead = new Queue(stack, 'AlarmsDead', {
-    queueName: `rouse-${stage.name}-alarms-dead`,
+export const alarmsQueue = (stack: Stack, stage: Stage): Queue => wakingQueue(stack, stage, 'Alarms', alarmSeconds)
+
+/** Where runs of flows go on, step by step: apart from alarms, so that a slow tool holds up no wake. */
+export const flowsQueue = (stack: Stack, stage: Stage): Queue => wakingQueue(stack, stage, 'Flows', flowSeconds)
+
+/** A queue that wakes a function, with a dead-letter queue behind it. */
+function wakingQueue(stack: Stack, stage: Stage, name: 'Alarms' | 'Flows', seconds: number): Queue {
+  // Named: the alarm clock's entries outlive an update of the stack, and each names its target.
+  const queueName = `rouse-${stage.name}-${name.toLowerCase()}`
+  const dead = new Queue(stack, `${name}Dead`, {
+    queueName: `${queueName}-dead`,
     // As long as SQS keeps anything: somebody has to find the time to look.
     retentionPeriod: Duration.days(14),
     encryption: QueueEncryption.SQS_MANAGED,
   })
-  return new Queue(stack, 'Alarms', {
-    // Named: the alarm clock's entries outlive an update of the stack, and each names its target.
-    queueName: `rouse-${stage.name}-alarms`,
+  return new Queue(stack, name, {
+    queueName,
     // AWS's advice for a queue that a function consumes: a batch must not come back while its retries still run.
-    visibilityTimeout: Duration.seconds(6 * alarmSeconds),
+    visibilityTimeout: Duration.seconds(6 * seconds),
     retentionPeriod: Duration.days(4),
     encryption: QueueEncryption.SQS_MANAGED,
     deadLetterQueue: { queue: dead, maxReceiveCount: 5 },
@@ -57,6 +67,18 @@ export function deliver(stack: Stack, queue: Queue, alarm: LambdaFunction): void
     batchSize: 10,
     reportBatchItemFailures: true,
     // 200 alarms at once. A herd at 8:00 must not take the whole account's concurrency, which the API needs too.
+    maxConcurrency: 20,
+  })
+}
+
+/** The flows queue wakes the function. */
+export function deliverFlows(stack: Stack, queue: Queue, flow: LambdaFunction): void {
+  new EventSourceMapping(stack, 'FlowDelivery', {
+    target: flow,
+    eventSourceArn: queue.queueArn,
+    // One step an invocation: a slow tool is waited for by nobody else's run.
+    batchSize: 1,
+    reportBatchItemFailures: true,
     maxConcurrency: 20,
   })
 }

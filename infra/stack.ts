@@ -2,15 +2,23 @@ import { CfnOutput, Stack, Tags } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 import { httpApi } from './api.ts'
 import { everyMinute, schedulerOf } from './clock.ts'
-import { alarmFunction, apiFunction, changeFunction, type Parts, sweepFunction } from './functions.ts'
-import { alarmsQueue, deadChangesQueue, deliver, deliverChanges, sessionQueues } from './queues.ts'
+import { alarmFunction, apiFunction, changeFunction, flowFunction, type Parts, sweepFunction } from './functions.ts'
+import {
+  alarmsQueue,
+  deadChangesQueue,
+  deliver,
+  deliverChanges,
+  deliverFlows,
+  flowsQueue,
+  sessionQueues,
+} from './queues.ts'
 import { noSettings, type Settings } from './settings.ts'
 import type { Stage } from './stage.ts'
 import { dataTables, physicalNames } from './storage.ts'
 
 export interface RouseStackProps {
   readonly stage: Stage
-  /** Folder with one folder of code per function: `api`, `alarm`, `sweep`, `change`. */
+  /** Folder with one folder of code per function: `api`, `alarm`, `sweep`, `change`, `flow`. */
   readonly assets: string
   readonly settings?: Settings
 }
@@ -22,6 +30,7 @@ export interface RouseStackProps {
  *                                 ├─▶ Scheduler ─▶ alarms queue ─▶ alarm ─▶ tables, session queues, Scheduler
  *                                 └─▶ session queues ─▶ worker
  *     every minute ─▶ sweep ─▶ what alarm does
+ *     api, alarm, sweep ─▶ flows queue ─▶ flow ─▶ tables, flows queue, session queues
  *     documents table ─▶ its stream ─▶ change ─▶ tables, session queues
  */
 export class RouseStack extends Stack {
@@ -34,14 +43,16 @@ export class RouseStack extends Stack {
 
     const tables = dataTables(this, stage)
     const alarms = alarmsQueue(this, stage)
+    const flows = flowsQueue(this, stage)
     const deadChanges = deadChangesQueue(this, stage)
     const sessions = sessionQueues(this, stage)
     const scheduler = schedulerOf(this, stage, alarms)
-    const parts: Parts = { stage, assets, settings, tables, alarms, deadChanges, sessions, scheduler }
+    const parts: Parts = { stage, assets, settings, tables, alarms, flows, deadChanges, sessions, scheduler }
 
     const api = apiFunction(this, parts)
     deliver(this, alarms, alarmFunction(this, parts))
     everyMinute(this, sweepFunction(this, parts))
+    deliverFlows(this, flows, flowFunction(this, parts))
     deliverChanges(this, tables.documents, deadChanges, changeFunction(this, parts))
     const { url, apiId } = httpApi(this, api)
 

@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-for (const name of ['api', 'alarm', 'sweep', 'change']) {
+for (const name of ['api', 'alarm', 'sweep', 'change', 'flow']) {
   const outdir = `dist/functions/${name}`
   await rm(root + outdir, { recursive: true, force: true })
   const { metafile } = await build({

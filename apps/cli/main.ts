@@ -1,15 +1,20 @@
 import { Command, CommanderError } from 'commander'
 import about from '../../package.json' with { type: 'json' }
 import { adminCommands } from './commands/admin.ts'
+import { agendaCommand } from './commands/agenda.ts'
 import { agentCommands } from './commands/agent.ts'
+import { applyCommand } from './commands/apply.ts'
 import { attachCommand } from './commands/attach.ts'
 import { auditCommand } from './commands/audit.ts'
 import { budgetCommands } from './commands/budget.ts'
 import { clockCommand } from './commands/clock.ts'
 import { documentCommands } from './commands/document.ts'
+import { exportCommand } from './commands/export.ts'
 import { feedCommands } from './commands/feed.ts'
 import { flowCommands } from './commands/flow.ts'
+import { importCommand } from './commands/import.ts'
 import { keyCommands } from './commands/key.ts'
+import { mcpCommand } from './commands/mcp.ts'
 import { messageCommands } from './commands/message.ts'
 import { monitorCommands } from './commands/monitor.ts'
 import { personCommands } from './commands/person.ts'
@@ -22,6 +27,7 @@ import { tickCommands } from './commands/ticks.ts'
 import { toolCommands } from './commands/tool.ts'
 import { traceCommands } from './commands/trace.ts'
 import { triggerCommands } from './commands/trigger.ts'
+import { whyCommand } from './commands/why.ts'
 import { exits } from './report.ts'
 import type { Io, Shell } from './shell.ts'
 
@@ -69,6 +75,8 @@ function rouse(shell: Shell): Command {
   tickCommands(shell, program)
   monitorCommands(shell, program)
   for (const add of [traceCommands, flowCommands]) add(shell, program)
+  for (const add of [agendaCommand, whyCommand, applyCommand, exportCommand, importCommand]) add(shell, program)
+  mcpCommand(shell, program)
   adminCommands(shell, program)
   return program
 }

@@ -8,6 +8,9 @@ export const exits = { ok: 0, refused: 1, usage: 2, unreachable: 3 } as const
 /** The command line asks for something that makes no sense; nothing was called. */
 export class UsageError extends Error {}
 
+/** What was asked for has been done, and did not go well. */
+export class WentWrong extends Error {}
+
 /** Something that is asked for by name is not there. */
 export class NotThere extends Error {}
 
@@ -45,7 +48,7 @@ function told(error: unknown): { code: number; lines: string[] } {
       ? { code: exits.unreachable, lines: [`${error.message}. ${howToStart}`] }
       : { code: exits.usage, lines: [error.message] }
   if (error instanceof UsageError) return { code: exits.usage, lines: [error.message] }
-  if (error instanceof NotThere) return { code: exits.refused, lines: [error.message] }
+  if (error instanceof NotThere || error instanceof WentWrong) return { code: exits.refused, lines: [error.message] }
   const defect = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { code: exits.refused, lines: [`this is a defect of rouse, please report it: ${defect}`] }
 }

@@ -10,6 +10,7 @@ import { openSecrets } from '../../shared/adapters/sqlite/secrets.ts'
 import { openTable, type SqliteTable } from '../../shared/adapters/sqlite/table.ts'
 import { createApp } from '../../shared/api/app.ts'
 import { type IdentityProvider, openIdentity } from '../../shared/api/identity.ts'
+import { originsFromEnv } from '../../shared/api/mcp-origin.ts'
 import type { Rate } from '../../shared/api/rate.ts'
 import { doApart, stopApart } from '../../shared/engine/apart.ts'
 import { drainWakes } from '../../shared/engine/drain.ts'
@@ -93,6 +94,7 @@ export function openNode(options: LocalOptions): LocalNode {
     settled,
     more: standing === null ? [] : clockOperations(world, standing),
     identity: options.provider ? openIdentity(world, options.provider) : null,
+    allowOrigins: originsFromEnv(options.env ?? {}),
     ...(options.rate === undefined ? {} : { rate: options.rate }),
   })
   let sweep: NodeJS.Timeout | null = null

@@ -53,7 +53,6 @@ export async function workOn(o: {
   readonly reachability: Reachability
   readonly halt: AbortSignal
 }): Promise<{ readonly fate: Fate; readonly outcome: Outcome }> {
-  const { turn } = o.claimed
   const steering = new SteeringQueue()
   const stop = new AbortController()
   const delivered = new AbortController()
@@ -87,7 +86,7 @@ export async function workOn(o: {
   const fate: Fate = stop.signal.aborted ? stop.signal.reason : 'finished'
   try {
     if (fate === 'lost') return { fate, outcome }
-    if (fate === 'halted') await cancel(o.client, turn.id)
+    if (fate === 'halted') await cancel(o.client, o.claimed)
     const said = withCalls(
       {
         finished: outcome,
@@ -122,8 +121,16 @@ function withCalls(outcome: Outcome, calls: CallLog): Outcome {
 }
 
 /** Ctrl-C is a person's stop, which parks the ticks too (S3-43). An agent's key may not say so; then the end alone has to do. */
-async function cancel(client: Client, turn: string): Promise<void> {
-  await client.call('POST', path`/v1/turns/${turn}/cancel`, { body: {}, timeoutMs: 5_000 }).catch(() => null)
+async function cancel(client: Client, { turn, message }: Claimed): Promise<void> {
+  const timeoutMs = 5_000
+  const said = await client.call('POST', path`/v1/turns/${turn.id}/cancel`, { body: {}, timeoutMs }).then(
+    () => true,
+    () => false,
+  )
+  // Parking is the agent's to do too.
+  if (said || message.kind !== 'tick') return
+  const body = { reason: 'cancelled' }
+  await client.call('POST', path`/v1/sessions/${turn.session}/ticks/park`, { body, timeoutMs }).catch(() => null)
 }
 
 const failed = (summary: string): Outcome => ({ outcome: 'failed', summary })

@@ -6,13 +6,16 @@ import type { Call } from '../engine/call.ts'
 import { Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { bodyText, json, parsed, rawBody } from './body.ts'
+import { calendarRoute } from './calendar.ts'
 import { addressIn, assertMayCall, callerIn, type Doorway } from './caller.ts'
 import { hookRoute } from './hook.ts'
 import { type DerivedIds, once } from './idempotency.ts'
 import type { Identity } from './identity.ts'
 import { sha256 } from './keys.ts'
+import { mcpRoute } from './mcp.ts'
 import { openapi } from './openapi.ts'
-import type { Answer, Operation, Waiting } from './operation.ts'
+import { type Answer, isSecret, type Operation, type Waiting } from './operation.ts'
+import { agendaOperations } from './operations-agenda.ts'
 import { agentOperations } from './operations-agents.ts'
 import { auditOperations } from './operations-audit.ts'
 import { budgetOperations } from './operations-budgets.ts'
@@ -54,6 +57,7 @@ export const operations: readonly Operation[] = [
   ...traceOperations,
   ...flowOperations,
   ...flowRunOperations,
+  ...agendaOperations,
 ]
 
 export interface AppOptions {
@@ -66,6 +70,8 @@ export interface AppOptions {
   readonly identity?: Identity | null
   /** Null: no limit. */
   readonly rate?: Rate | null
+  /** Pages that may call `/mcp` besides this server's own: see `originsFromEnv`. */
+  readonly allowOrigins?: readonly string[]
 }
 
 /** The HTTP face of the engine. The same in every world; it knows ports and no adapter. */
@@ -73,7 +79,12 @@ export function createApp(options: AppOptions): Hono {
   const app = new Hono()
   const all = [...operations, ...(options.more ?? [])]
   const { world, rate = defaultRate, identity = null } = options
-  const door: Doorway = { world, identity, limits: rate === null ? null : new RateLimits(rate) }
+  const door: Doorway = {
+    world,
+    identity,
+    limits: rate === null ? null : new RateLimits(rate),
+    vouched: new WeakMap(),
+  }
   app.get('/healthz', (c) => c.json({ ok: true }))
   let document: string | null = null
   app.get('/openapi.json', (c) => {
@@ -99,6 +110,19 @@ export function createApp(options: AppOptions): Hono {
     settled: options.settled,
     refusedAs: (error) =>
       problemResponse(world, error, 'receiveWebhook', error instanceof RateLimited ? error.headers : {}),
+  })
+  calendarRoute(app, {
+    world,
+    limits: door.limits,
+    settled: options.settled,
+    refusedAs: (error) =>
+      problemResponse(world, error, 'readCalendar', error instanceof RateLimited ? error.headers : {}),
+  })
+  mcpRoute(app, {
+    door,
+    allowOrigins: options.allowOrigins ?? [],
+    refusedAs: (error, headers = {}) =>
+      problemResponse(world, error, 'mcp', { ...headers, ...(error instanceof RateLimited ? error.headers : {}) }),
   })
   app.notFound((c) => {
     const methods = methodsAt(all, c.req.path)
@@ -229,7 +253,7 @@ async function answered(door: Doorway, op: Operation, context: Context, written:
       key,
       request: `${op.method} ${asked.path}\n${text}`,
       now,
-      secret: op.secret,
+      secret: isSecret(op, body),
     },
     (ids) => done(callAt(now, ids)),
   )

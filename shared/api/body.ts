@@ -89,7 +89,7 @@ export function json(op: Operation, text: string): unknown {
     throw new Refused(
       'json_invalid',
       // The parser's own message quotes the body.
-      `the body is not JSON: ${!op.secret && error instanceof Error ? error.message.slice(0, 120) : 'it does not parse'}`,
+      `the body is not JSON: ${op.secret === false && error instanceof Error ? error.message.slice(0, 120) : 'it does not parse'}`,
     )
   }
 }

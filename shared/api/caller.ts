@@ -12,6 +12,8 @@ export interface Doorway {
   readonly world: World
   readonly identity: Identity | null
   readonly limits: RateLimits | null
+  /** Calls that one call makes of the same app (a tool of MCP), and whose they are: the key was shown, and counted, with the first. */
+  readonly vouched: WeakMap<Request, Caller>
 }
 
 /**
@@ -21,6 +23,8 @@ export interface Doorway {
  * @throws Refused `unauthorized`, RateLimited
  */
 export async function callerIn(door: Doorway, request: Request, address: () => string | null): Promise<Caller> {
+  const vouched = door.vouched.get(request)
+  if (vouched !== undefined) return vouched
   const bearer = bearerOf(request.headers.get('authorization') ?? undefined)
   const found = bearer === null ? missing : await callerBehind(door, bearer)
   // Real time: buckets fill also where Rouse's clock stands still.
@@ -35,7 +39,7 @@ export async function callerIn(door: Doorway, request: Request, address: () => s
 /** S2-26: what a check's process was given reads, and is refused secrets and everything that wakes or changes. @throws Refused `check_key` */
 export function assertMayCall(caller: Caller, op: Pick<Operation, 'method' | 'name' | 'secret' | 'tag'>): void {
   if (caller.kind === 'person' || caller.reads !== true) return
-  if (op.method === 'get' && !op.secret && op.tag !== 'Secrets') return
+  if (op.method === 'get' && op.secret === false && op.tag !== 'Secrets') return
   throw new Refused(
     'check_key',
     `this key was given to a check: it reads, and may not ${op.name}. What the check prints wakes the agent, which then acts with its own key`,

@@ -22,7 +22,7 @@ export interface Operation<B extends z.ZodType = z.ZodType, Q extends z.ZodType 
   readonly statuses: readonly number[]
   /** A creating POST honours Idempotency-Key. `secret`: what it takes or answers is shown to nobody else and kept for no repeat. */
   readonly creates: boolean
-  readonly secret: boolean
+  readonly secret: boolean | ((body: unknown) => boolean)
   /** Leaves a row in the audit trail when it succeeded. Unless said otherwise: all but GET. */
   readonly audited: boolean
   readonly run: (call: Call, given: Given<z.output<B>, z.output<Q>>) => Promise<Answer>
@@ -65,6 +65,10 @@ type Optional =
   | 'audited'
   | 'query'
   | 'body'
+
+/** Whether what a call takes or answers is a secret. */
+export const isSecret = ({ secret }: Pick<Operation, 'secret'>, body: unknown): boolean =>
+  typeof secret === 'function' ? secret(body) : secret
 
 /** Fills in what most operations share; keeps the types of body and query for `run`. */
 export function operation<B extends z.ZodType = z.ZodNull, Q extends z.ZodType = z.ZodNull>(

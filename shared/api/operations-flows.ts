@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { flowNameFault } from '../domain/promote.ts'
 import { Refused } from '../domain/refused.ts'
+import { listShadows } from '../engine/flow-shadows.ts'
 import { suggestFlows } from '../engine/flow-suggestions.ts'
 import { getFlow, listFlows, promoteFlow, removeFlow } from '../engine/flows.ts'
 import { cursorIn, list } from './cursors.ts'
@@ -29,6 +30,7 @@ export const flowOperations = [
             from: body.from,
             overwrite: body.overwrite ?? false,
             approve: body.approve ?? false,
+            shadow: body.shadow ?? null,
           }),
         ),
       ),
@@ -69,6 +71,14 @@ export const flowOperations = [
       await removeFlow(call, params.id!, params.name!)
       return noContent
     },
+  }),
+  operation({
+    name: 'listShadows',
+    method: 'get',
+    path: '/v1/agents/{id}/flow-shadows',
+    summary: "Flows that are none yet: the agent's next runs are compared with them, and none of them runs",
+    tag,
+    run: async (call, { params }) => ok({ data: (await listShadows(call, params.id!)).map(present.flow) }),
   }),
   operation({
     name: 'suggestFlows',

@@ -1,7 +1,7 @@
+import * as z from 'zod'
 import { parkTicks, type TicksView, viewTicks } from '../engine/tick-calls.ts'
 import { formatInstant } from '../time/index.ts'
 import { ok, operation } from './operation.ts'
-import * as schemas from './schemas.ts'
 
 const tag = 'Ticks'
 
@@ -28,8 +28,8 @@ export const tickOperations = [
     path: '/v1/sessions/{id}/ticks/park',
     summary: 'No tick until a person writes in the session; one that waits is dropped',
     tag,
-    body: schemas.nothing,
+    body: z.strictObject({ reason: z.enum(['parked', 'cancelled']).optional() }),
     bodyOptional: true,
-    run: async (call, { params }) => ok(shown(await parkTicks(call, params.id!))),
+    run: async (call, { params, body }) => ok(shown(await parkTicks(call, params.id!, body.reason))),
   }),
 ]

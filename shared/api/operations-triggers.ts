@@ -26,7 +26,7 @@ export const triggerOperations = [
     statuses: [201],
     creates: true,
     // The address of a webhook is shown once.
-    secret: true,
+    secret: (body) => 'webhook' in (body as { readonly on: object }).on,
     run: async (call, { body, origin }) => {
       const { loaded, hook } = await createTrigger(call, body, () => newHook(call.world.ids))
       const [view, headers] = shown(loaded)
@@ -64,7 +64,7 @@ export const triggerOperations = [
     summary: 'Change what is given and leave the rest; null clears. What it follows and where it fires stay',
     tag,
     body: triggerPatch,
-    run: async (call, { params, body }) => ok(...shown(await editTrigger(call, params.id!, body))),
+    run: async (call, { params, body, ifMatch }) => ok(...shown(await editTrigger(call, params.id!, body, ifMatch))),
   }),
   operation({
     name: 'removeTrigger',

@@ -1,7 +1,7 @@
 import type { FlowStep } from '../domain/promote.ts'
 import type { ToolCall } from '../domain/trace.ts'
+import type { FlowView } from '../engine/flow-items.ts'
 import type { Suggestion } from '../engine/flow-suggestions.ts'
-import type { FlowView } from '../engine/flows.ts'
 import type { TraceView } from '../engine/traces.ts'
 import { formatInstant } from '../time/index.ts'
 
@@ -36,7 +36,7 @@ const call = (c: ToolCall) => ({
   resultClipped: c.resultClipped,
 })
 
-export function flow({ flow: f, steps, needsApproval }: FlowView) {
+export function flow({ flow: f, steps, needsApproval, shadow = undefined }: FlowView) {
   return {
     name: f.name,
     agent: f.agent,
@@ -45,6 +45,7 @@ export function flow({ flow: f, steps, needsApproval }: FlowView) {
     from: f.from,
     createdAt: formatInstant(f.createdAt),
     by: f.by,
+    shadow: shadow ?? null,
   }
 }
 

@@ -3,6 +3,7 @@ import type { Message } from '../domain/message.ts'
 import { onOneLine } from '../domain/names.ts'
 import { isChecking, type Run } from '../domain/schedule.ts'
 import { type Head, stateOf } from '../domain/session.ts'
+import { proactiveDefaults } from '../domain/tick.ts'
 import type { HandedJob } from '../engine/job-claims.ts'
 import type { Loaded } from '../engine/load.ts'
 import { nextTimes, type Preview, type Why } from '../engine/runs.ts'
@@ -204,7 +205,7 @@ export function agent(a: Agent) {
     team: a.team,
     sharedWith: a.sharedWith,
     project: a.project,
-    proactive: a.proactive,
+    proactive: { ...proactiveDefaults, ...a.proactive },
     autoApprove: a.autoApprove,
     budget: a.budget,
     mainSession: a.mainSession,

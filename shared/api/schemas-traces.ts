@@ -78,6 +78,9 @@ export const flowPromote = z.strictObject({
   name: z.string().max(1000),
   from: z.array(id).max(limits.promoteFromMax).meta({ description: 'ids of two traces or more that did the same' }),
   overwrite: z.boolean().optional(),
+  shadow: z.int().min(1).max(limits.shadowRunsMax).nullish().meta({
+    description: "first so many of the agent's next runs have to do the same; then a card offers it",
+  }),
   approve: z
     .boolean()
     .optional()

@@ -43,13 +43,9 @@ const scheduleFields = {
   session: id.nullish().meta({ description: 'the conversation it fires in' }),
   agent: id.nullish().meta({ description: 'a fresh session of this agent for each run' }),
   prompt: text(limits.promptCharsMax).nullish(),
-  flow: z
-    .string()
-    .max(1000)
-    .nullish()
-    .meta({
-      description: "in place of a prompt: one of the agent's flows, replayed without a model; a person's key only",
-    }),
+  flow: z.string().max(1000).nullish().meta({
+    description: "in place of a prompt: one of the agent's flows, replayed without a model; a person's key only",
+  }),
   ...timeFields,
   channel: id
     .nullish()

@@ -35,9 +35,10 @@ export function decideAsked(o: Asked): { readonly cursor: Cursor; readonly row: 
   const isEvent = o.trigger === 'event'
   const seat = isEvent ? o.seat : { ...o.seat, promptsSpent: false }
   const closed = admit(seat, { makerAgent: o.definition.makerAgent })
-  const skip = closed === null ? overlapOf(o.cursor, o.definition, o.trigger).skip : null
+  const joins = isEvent && o.cursor.held !== null && (closed === null || closed.outcome === 'held')
+  const skip = closed === null || joins ? overlapOf(o.cursor, o.definition, o.trigger).skip : null
   const kept: Run =
-    closed !== null
+    closed !== null && !joins
       ? { ...row, ...unsent, outcome: closed.outcome, reason: closed.reason }
       : skip !== null
         ? { ...row, ...unsent, outcome: isEvent ? 'coalesced' : 'skipped', reason: skip }
@@ -61,6 +62,9 @@ export const markOf = (trigger: keyof typeof marks, ulid: string): string => `${
 
 /** A run that no slot brought. */
 export const isAskedRow = (row: string): boolean => row.length > 12
+
+/** `R#<time>#m…`: somebody asked for it, and is counted where he asked. */
+export const isManualRow = (row: string): boolean => row[13] === marks.manual
 
 /** `R#<time>#r…` */
 export const isRetryRow = (row: string): boolean => row[13] === marks.retry

@@ -1,5 +1,6 @@
 import type { Instant, Recurrence } from '../time/index.ts'
 import { admit, type Seat } from './admit.ts'
+import { isManualRow } from './asked.ts'
 import { armed, disarmed, isWornOut } from './due.ts'
 import { released } from './held.ts'
 import { limits } from './limits.ts'
@@ -45,7 +46,12 @@ export function decideChecked(o: {
   switch (verdict.kind) {
     case 'nothing':
       // Decision 22: a look that found nothing went well.
-      return { cursor: freed(o, { ...counted, failures: 0 }), row, closed: { outcome: 'nothing', reason: null }, put: null }
+      return {
+        cursor: freed(o, { ...counted, failures: 0 }),
+        row,
+        closed: { outcome: 'nothing', reason: null },
+        put: null,
+      }
     case 'failed':
     case 'missed': {
       const { kind, reason } = verdict
@@ -61,7 +67,9 @@ export function decideChecked(o: {
       return { cursor: after, row, closed: { outcome: kind, reason }, put: null }
     }
     case 'found': {
-      const gate = admit(o.seat, { makerAgent: definition.makerAgent })
+      // Whoever asks, knows: a run now needs no other word.
+      const seat = isManualRow(row) ? { ...o.seat, promptsSpent: false } : o.seat
+      const gate = admit(seat, { makerAgent: definition.makerAgent })
       if (gate === null) {
         const out = released({ ...o, cursor: counted, at: now, data: true })
         return { cursor: out.cursor, row, closed: null, put: out.open }
@@ -71,7 +79,12 @@ export function decideChecked(o: {
         const waits: Cursor = { ...counted, held: { ...held, check: 'done', lookAt: now + limits.heldLookMs } }
         return { cursor: looked(o, waits), row, closed, put: null }
       }
-      const counts = { ...counted.counts, skipped: counted.counts.skipped + 1 }
+      const isMissed = gate.outcome === 'missed'
+      const counts = {
+        ...counted.counts,
+        missed: counted.counts.missed + (isMissed ? 1 : 0),
+        skipped: counted.counts.skipped + (isMissed ? 0 : 1),
+      }
       const free = freed(o, { ...counted, counts })
       return { cursor: gate.ends ? disarmed(free, 'ended', gate.reason) : free, row, closed, put: null }
     }

@@ -47,8 +47,7 @@ export interface Look {
 export function decideDue(look: Look): DueDecision {
   const { cursor, definition, recurrence, now } = look
   if (cursor.status !== 'active') return { kind: 'wait', armAt: null }
-  if (definition.on != null && definition.until !== null && definition.until <= now && cursor.held === null)
-    return { kind: 'advance', cursor: disarmed(cursor, 'done', null), rows: [], put: null, cancel: [] }
+  if (definition.on != null && cursor.held === null) return decideTriggerDue(look)
   if (cursor.nextAt === null) return cursor.held === null ? { kind: 'wait', armAt: null } : lookLater(cursor, null, now)
   const first = cursor.nextAt
   const dueAt = dueAtOf(definition, recurrence, first)
@@ -94,6 +93,14 @@ export function decideDue(look: Look): DueDecision {
   return fire(look, made, row, hold)
 }
 
+/** What happens brings a trigger's runs; time only ends it. */
+function decideTriggerDue({ cursor, definition, recurrence, now }: Look): DueDecision {
+  const over = definition.until !== null && definition.until < now
+  const next = over ? disarmed(cursor, 'done', null) : armed(cursor, definition, recurrence, null)
+  if (!over && next.dueAt === cursor.dueAt) return { kind: 'wait', armAt: next.dueAt }
+  return { kind: 'advance', cursor: next, rows: [], put: null, cancel: [] }
+}
+
 /** What is held is looked at again each minute, whatever else is due (S0-30). */
 function lookLater(cursor: Cursor, slotAt: Instant | null, now: Instant): DueDecision {
   const held = cursor.held!
@@ -130,7 +137,9 @@ export function nextFrom(definition: Definition, recurrence: Recurrence, after: 
 /** The cursor with this next time: armed, or done when none is left. */
 export function armed(cursor: Cursor, definition: Definition, recurrence: Recurrence, next: Instant | null): Cursor {
   if (next === null && definition.on != null) {
-    const looks = [cursor.held?.lookAt, cursor.event?.lookAt, definition.until].filter((at) => at != null)
+    // Inclusive: it is over the moment after.
+    const overAt = definition.until === null ? null : definition.until + 1
+    const looks = [cursor.held?.lookAt, cursor.event?.lookAt, overAt].filter((at) => at != null)
     const dueAt = looks.length === 0 ? null : Math.min(...looks)
     return { ...cursor, status: 'active', reason: null, nextAt: null, dueAt }
   }

@@ -34,7 +34,9 @@ export function decideHeld(o: {
 }): HeldDecision | null {
   const { cursor, definition } = o
   const { held } = cursor
-  if (held === null || cursor.status !== 'active' || isChecking(held)) return null
+  if (held === null || cursor.status === 'ended' || isChecking(held)) return null
+  // A run that was asked for goes out though its schedule is paused or over.
+  if (cursor.status !== 'active' && held.check !== 'done') return null
   const closed = admit(o.seat, { makerAgent: definition.makerAgent })
   if (closed !== null) return closed.ends ? refused(cursor, closed.reason, 'ended') : null
   if (definition.check != null && held.check === null)

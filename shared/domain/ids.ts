@@ -88,6 +88,7 @@ export type IdPrefix =
   | 'job'
   | 'flw'
   | 'flr'
+  | 'cal'
 
 const idShape = /^([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}$/
 

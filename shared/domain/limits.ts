@@ -83,6 +83,9 @@ export const limits = {
   /** Steps of a flow in one item: a replay holds no more of them at once. */
   flowChunkBytesMax: 100_000,
   suggestionsMax: 100,
+  /** Flows of one agent that wait for its next runs: the end of each turn compares with all of them. */
+  shadowsPerAgent: 10,
+  shadowRunsMax: 20,
   /** Of the traces that did the same, the ids that are kept: enough to promote from. */
   repeatedTracesMax: 10,
   /** A commit holds 100 operations, and each note costs two. */
@@ -155,4 +158,19 @@ export const limits = {
   toolCallAnswerBytesMax: 330_000,
   /** A secret that is shorter is found in any text: it cannot be taken out of an answer that repeats it. */
   scrubbedCharsMin: 6,
+  /** An agenda is drawn on a page: so many times of one thing, so many in all; a calendar may hold more. */
+  agendaHoursMax: 168,
+  agendaEachMax: 50,
+  agendaEntriesMax: 500,
+  /** What one agenda reads at most: schedules and monitors the newest first, the newest sessions of each agent, ticks the earliest. */
+  agendaSchedulesMax: 1_000,
+  agendaMonitorsMax: 1_000,
+  agendaSessionsMax: 100,
+  agendaTicksMax: 100,
+  /** How far a calendar feed looks ahead. */
+  calendarMs: 14 * 86_400_000,
+  calendarEachMax: 200,
+  calendarEventsMax: 2_000,
+  /** Each is a standing secret of one person: nobody has more calendars than this. */
+  calendarTokensMax: 20,
 } as const

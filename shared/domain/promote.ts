@@ -99,7 +99,7 @@ const differ =
   "could not promote: those traces didn't make the exact same tool calls, in the same order, with the same arguments - flows only replay identical sequences"
 
 /** The first step where the second trace does not do what the first one did, in words; null: there is none. */
-function differenceOf(first: Proof, other: Proof): string | null {
+export function differenceOf(first: Sequence, other: Sequence): string | null {
   const length = Math.max(first.calls.length, other.calls.length)
   for (let i = 0; i < length; i++) {
     const [wanted, got] = [first.calls[i], other.calls[i]]
@@ -109,7 +109,13 @@ function differenceOf(first: Proof, other: Proof): string | null {
   return null
 }
 
-const inWords = (call: ToolCall | undefined): string =>
+/** Calls, and what they are called. */
+interface Sequence {
+  readonly trace: Pick<Trace, 'id'>
+  readonly calls: readonly Pick<ToolCall, 'tool' | 'args'>[]
+}
+
+const inWords = (call: Pick<ToolCall, 'tool' | 'args'> | undefined): string =>
   call === undefined ? 'no further call' : `${shown(call.tool, 80)} ${shown(call.args, 160)}`
 
 /** Other people's text inside a message of ours: control and bidi characters out, cut short. */

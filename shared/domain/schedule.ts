@@ -105,8 +105,10 @@ export interface Cursor {
   readonly open: readonly OpenRun[]
   /** A run that waits for the person's word (decision 20); no other of the schedule goes before it. */
   readonly held: HeldRun | null
-  /** Something has happened to a trigger and settles: since when, and when it is looked at. `path`: of the document; null: a webhook. */
-  readonly event?: { readonly since: number; readonly lookAt: number; readonly path: string | null } | null
+  /** Something has happened to a trigger and settles. */
+  readonly event?: SettlingEvent | null
+  /** How many events have a row: keeps those of one instant in order. */
+  readonly events?: number
   /** What a trigger with a limit has fired on a day of its zone. */
   readonly today?: { readonly day: string; readonly fired: number } | null
   /** An incident card of it is open, to be closed by the next good run. */
@@ -124,6 +126,14 @@ export interface Cursor {
   readonly backfill: readonly number[]
   /** DELETE was called: it is gone for every call but its runs. */
   readonly deleted: boolean
+}
+
+export interface SettlingEvent {
+  /** The first and the planned look, epoch ms. */
+  readonly since: number
+  readonly lookAt: number
+  /** The documents that changed and what they were then, the latest last; null: a webhook was called. */
+  readonly changed: readonly (readonly [path: string, mark: number])[] | null
 }
 
 export interface Counts {

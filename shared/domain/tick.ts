@@ -44,6 +44,10 @@ export interface TickPlan {
   readonly nextAt: Instant | null
   /** Why it is parked: only a person's word starts it again. Null: it is not. */
   readonly parked: string | null
+  /** Since when: a word from before it does not start it again. Absent: not parked. */
+  readonly parkedAt?: Instant
+  /** A person has written since it was parked by hand. */
+  readonly word?: true
   /** A tick that was put and is not begun; its place in the inbox. */
   readonly waiting: Instant | null
   /** Unproductive ticks in a row. */
@@ -148,17 +152,27 @@ const gates: readonly Gate[] = [
 export interface ClosedGate {
   readonly kind: Gate['kind']
   readonly reason: string
-  /** When it may be open again; null for those that only somebody else opens. */
+  /** When it is looked at again; null for those that only somebody else opens. */
   readonly retryAt: Instant | null
 }
 
 /** The first closed gate of a session's next tick; null: it may go out. */
 export function tickGate(seat: TickSeat, plan: TickPlan): ClosedGate | null {
+  const found = firstClosed(seat, plan)
+  if (found === null) return null
+  const { gate, reason } = found
+  return { kind: gate.kind, reason, retryAt: gate.kind === 'waits' ? (gate.opensAt?.(seat) ?? retryAt(seat)) : null }
+}
+
+/** When the first closed gate opens, where that is known; null: it is not. */
+export const tickOpensAt = (seat: TickSeat, plan: TickPlan): Instant | null =>
+  firstClosed(seat, plan)?.gate.opensAt?.(seat) ?? null
+
+function firstClosed(seat: TickSeat, plan: TickPlan): { readonly gate: Gate; readonly reason: string } | null {
   for (const gate of gates) {
     const closed = gate.closed(seat, plan)
     if (closed === false || closed === null) continue
-    const reason = closed === true ? gate.reason : closed
-    return { kind: gate.kind, reason, retryAt: gate.kind === 'waits' ? (gate.opensAt?.(seat) ?? retryAt(seat)) : null }
+    return { gate, reason: closed === true ? gate.reason : closed }
   }
   return null
 }
@@ -173,13 +187,19 @@ function retryAt({ now, settings, nextScheduleAt }: TickSeat): Instant {
 export function decideTick(seat: TickSeat, plan: TickPlan): { readonly plan: TickPlan; readonly put: boolean } {
   const gate = tickGate(seat, plan)
   if (gate === null) return { plan: { ...plan, nextAt: null, waiting: seat.now }, put: true }
-  const parked = gate.kind === 'parks' ? gate.reason : plan.parked
-  return { plan: { ...plan, nextAt: gate.retryAt, parked }, put: false }
+  if (gate.kind === 'off') return { plan: { ...plan, nextAt: null }, put: false }
+  const until = windowUntil(plan, seat.settings)
+  // Whatever else it waits for: when its window is over, it waits no more.
+  const parks = gate.kind === 'parks' ? gate.reason : until <= seat.now ? 'max_window' : null
+  if (parks !== null) return { plan: { ...plan, nextAt: null, parked: parks }, put: false }
+  return { plan: { ...plan, nextAt: Math.min(gate.retryAt!, until) }, put: false }
 }
 
 /** A turn that has ended, as the planner sees it. */
 export interface TurnEnded {
   readonly kind: 'user' | 'tick' | 'other'
+  /** When the person's word was put, that the turn works on; null: it is nobody's word. */
+  readonly wordAt: Instant | null
   readonly cancelled: boolean
   readonly sleepSeconds: number | null
   readonly tokens: number
@@ -196,8 +216,19 @@ export interface TurnEnded {
  * @returns null: nobody has written yet, and nothing is planned
  */
 export function afterTurn(plan: TickPlan | null, turn: TurnEnded): TickPlan | null {
+  const next = planned(plan, turn)
+  if (next === null || next.nextAt === null) return next
+  const until = windowUntil(next, turn.settings)
+  if (until <= turn.now) return { ...next, nextAt: null, parked: 'max_window' }
+  // When the window ends it is looked at once more, and parks.
+  return { ...next, nextAt: Math.min(next.nextAt, until) }
+}
+
+function planned(plan: TickPlan | null, turn: TurnEnded): TickPlan | null {
   const { now, settings } = turn
   const asked = turn.sleepSeconds === null ? settings.tickSeconds : clampedSleep(turn.sleepSeconds, settings)
+  const isOlder = plan !== null && plan.parked !== null && turn.wordAt !== null && turn.wordAt <= (plan.parkedAt ?? -1)
+  if (isOlder) return plan
   if (turn.kind === 'user')
     return {
       ...(plan === null ? { day: turn.day, ticks: 0, tokens: 0 } : counted(plan, turn.day)),
@@ -234,12 +265,13 @@ export function whileRunning(plan: TickPlan, begun: { readonly day: string } | n
 }
 
 /** Until a person writes. */
-export const parkedPlan = (plan: TickPlan, reason: string): TickPlan => ({
-  ...plan,
-  nextAt: null,
-  waiting: null,
-  parked: reason,
-})
+export function parkedPlan({ word: _, ...plan }: TickPlan, reason: string, now: Instant): TickPlan {
+  return { ...plan, nextAt: null, waiting: null, parked: reason, parkedAt: now }
+}
+
+/** A person has written in a session whose ticks were parked by hand; null: they were not, or it is noted already. */
+export const heardPlan = (plan: TickPlan): TickPlan | null =>
+  plan.parkedAt !== undefined && plan.parked !== null && plan.word !== true ? { ...plan, word: true } : null
 
 /** The plan of a session in which nobody has written yet. */
 export const unplanned = (day: string, now: Instant): TickPlan => ({

@@ -5,6 +5,8 @@ import { type Head, isGone } from '../domain/session.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import { type Call, retrying } from './call.ts'
 import { endSchedule } from './closing.ts'
+import { offeredBy } from './flow-offers.ts'
+import { dropShadow, takeOffer } from './flow-shadows.ts'
 import { heldBy } from './held.ts'
 import { wishOf } from './incidents.ts'
 import { loadSchedules, runIdOf } from './load.ts'
@@ -24,7 +26,9 @@ import { commit, keys, putCard, putHead, read, type SessionRow } from './store.t
 export async function allowCard(call: Call, stored: Stored<Card>): Promise<void> {
   const { request } = stored.item
   // Made under the id that the request names: allowed twice, it is there once.
-  if (request !== null && !asksForPrompt(stored.item)) await createAsked(call, request as unknown as AskedSchedule)
+  const flow = offeredBy(stored.item)
+  if (flow !== null) await takeOffer(call, flow)
+  else if (request !== null && !asksForPrompt(stored.item)) await createAsked(call, request as unknown as AskedSchedule)
   const conv = await settle(call, stored, 'allowed', (head, card) => ({
     ...head,
     sends: 0,
@@ -72,6 +76,11 @@ async function settle(
 /** An Allow makes what was asked for before it settles the card: of one that broke off there, or lost to a Deny, nothing stays. */
 async function unmake(call: Call, card: Card): Promise<void> {
   if (card.request === null || asksForPrompt(card)) return
+  const flow = offeredBy(card)
+  if (flow !== null) {
+    await dropShadow(call.world, flow.agent, ({ rev }) => rev === flow.rev, call.now)
+    return
+  }
   await endSchedule(call.world, (card.request as unknown as AskedSchedule).id, 'deleted', call.now)
 }
 

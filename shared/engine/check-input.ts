@@ -61,10 +61,11 @@ export async function checkOf(
 
 /** The worker runs nothing outside of the agent's folder; what can be seen to lie outside is refused here. */
 function scriptFault(script: string): string | null {
-  if (script === '' || script.length > limits.scriptCharsMax)
+  if (script.trim() === '' || script.length > limits.scriptCharsMax)
     return `expected the path of a script, 1 to ${limits.scriptCharsMax} characters, got ${script.length}`
   if (script.startsWith('/') || /^[A-Za-z]:/.test(script) || script.includes('\\'))
     return `expected a path in the agent's folder, such as checks/new-calls.sh, got ${script}`
+  if (/[\t\r\n]/.test(script)) return 'holds a tab or a line break; leave it out'
   if (script.split('/').some((part) => part === '..'))
     return `expected a path inside the agent's folder, without "..", got ${script}`
   return textFault(script)

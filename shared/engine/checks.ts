@@ -1,3 +1,4 @@
+import { isManualRow } from '../domain/asked.ts'
 import { checkLater, decideChecked, type Verdict } from '../domain/check.ts'
 import { clippedData } from '../domain/fence.ts'
 import { bare } from '../domain/ids.ts'
@@ -7,7 +8,7 @@ import { isChecking, type Run } from '../domain/schedule.ts'
 import type { Op } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { Charges } from './budgets.ts'
-import { hint, placed, ring } from './fire.ts'
+import { hint, placed, replaced, ring } from './fire.ts'
 import { tellCheck, tellRows } from './incidents.ts'
 import { lookAtJob, newJobOps, ringJob } from './jobs.ts'
 import { goesToOthers, type Loaded, loadSchedules, openIds, runIdOf } from './load.ts'
@@ -124,16 +125,21 @@ async function settle(world: World, loaded: Loaded, verdict: Verdict, more: read
   if (put !== null) {
     const run = { ...openIds(definition.id, put), ...ref, at: put.at, session: put.session }
     const at = placed(loaded, { ...run, gen: put.gen } as Run, decided.cursor)
+    const stopped = await replaced(world, loaded, now)
     await armAfter(world, decided.cursor)
     await commit(world, [
       putCursor(world, decided.cursor, cursor.version, now),
+      ...stopped.ops,
       patchRun(ref, { outcome: 'fired', reason: null, gen: put.gen, at: put.at, session: put.session }),
       ...data,
       ...at.ops(world, now),
       ...new Charges().draw(loaded.purse, { wakes: 1 }).ops(now),
-      ...(goesToOthers(cursor.item) && loaded.maker !== null ? [countPrompt(loaded.maker)] : []),
+      ...(goesToOthers(cursor.item) && loaded.maker !== null && !isManualRow(decided.row)
+        ? [countPrompt(loaded.maker)]
+        : []),
       ...more,
     ])
+    await stopped.tell()
     return await ring(world, loaded, run, found)
   }
   const row = await rowOf(world, ref, closed!)

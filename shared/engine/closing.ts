@@ -6,7 +6,7 @@ import type { Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { retrying } from './call.ts'
 import { hint } from './fire.ts'
-import { dropWaiting } from './inbox.ts'
+import { droppedTick, dropWaiting } from './inbox.ts'
 import { closeIncident, tellRows } from './incidents.ts'
 import { loadSchedules } from './load.ts'
 import { look } from './look.ts'
@@ -86,7 +86,13 @@ export async function closeConversation(world: World, conv: string, now: number)
     const left = await read<Links>(world, keys.links(conv))
     if (stored === null || !stored.item.closing) return
     const emptied: Op[] = left === null ? [] : [putLinks(keys.links(conv), noLinks, left.version)]
-    await commit(world, [putHead(world, { ...stored.item, closing: false }, stored.version, now), ...emptied])
+    const { item } = stored
+    const quiet = item.tick == null ? item : { ...item, tick: { ...item.tick, waiting: null, nextAt: null } }
+    await commit(world, [
+      putHead(world, { ...quiet, closing: false }, stored.version, now),
+      ...droppedTick(item, now),
+      ...emptied,
+    ])
   })
 }
 

@@ -9,6 +9,7 @@ import { Charges, limitedBy, purse } from './budgets.ts'
 import { closeConversation } from './closing.ts'
 import { outgoing } from './deliver.ts'
 import { ring } from './fire.ts'
+import { offerOps } from './flow-offers.ts'
 import { type Loaded, loadSchedules, openIds } from './load.ts'
 import { endRuns, type RunEnd, tellChannel, type Worked } from './run-ends.ts'
 import { stallOps } from './stalls.ts'
@@ -108,7 +109,10 @@ export async function finish(
     ...charges.ops(now),
     ...(await stallOps(world, head.item, ending.toolCalls, now)),
   ]
-  if (trace !== null) ops.push(...(await turnTraceOps(world, head.item, turn, { id: trace, ending, beside: ops, now })))
+  if (trace !== null) {
+    const made = await turnTraceOps(world, head.item, turn, { id: trace, ending, beside: ops, now })
+    ops.push(...made.ops, ...(await offerOps(world, made, now)))
+  }
   await commit(world, ops)
   if (tick !== undefined) await armTick(world, after)
   for (const { loaded, run } of next) await ring(world, loaded, run)

@@ -118,6 +118,17 @@ export async function ring(
   )
 }
 
+/** What is cancelled for a run that is put later than its slot was decided: after its check, or when it is let go. */
+export const replaced = async (world: World, loaded: Loaded, now: number): Promise<Cancelled> =>
+  loaded.definition.overlap === 'cancel'
+    ? await cancellations(
+        world,
+        loaded,
+        loaded.cursor.item.open.filter((run) => run.turn !== null),
+        now,
+      )
+    : { ops: [], tell: async () => {} }
+
 /** What a newer run replaces: the writes that flag it, and how whoever works on it is told after the commit. */
 export interface Cancelled {
   readonly ops: readonly Op[]

@@ -75,7 +75,7 @@ async function* due(world: World, now: number): AsyncGenerator<string> {
 async function goOn(world: World, id: string): Promise<boolean> {
   let moved = false
   for (let went: Went = 'on'; went === 'on' && !runner(world).stopped; ) {
-    went = await stepOrSetAside(world, id).catch(() => 'nowhere' as const)
+    went = await stepOrSetAside(world, id, () => runner(world).stopped).catch(() => 'nowhere' as const)
     if (went !== 'nowhere') moved = true
   }
   return moved
@@ -87,9 +87,9 @@ async function goOn(world: World, id: string): Promise<boolean> {
  * @returns what came of it: `on` asks for the next
  * @throws  Unavailable when the store is away: it stays due
  */
-export async function stepOrSetAside(world: World, id: string): Promise<Went> {
+export async function stepOrSetAside(world: World, id: string, stopped?: () => boolean): Promise<Went> {
   try {
-    return await stepFlowRun(world, id)
+    return await stepFlowRun(world, id, stopped)
   } catch (error) {
     const what = error instanceof Error ? error.message : 'unknown fault'
     if (error instanceof Unavailable) {

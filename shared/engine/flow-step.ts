@@ -26,9 +26,10 @@ export type Went = 'on' | 'ended' | 'nowhere'
  * Takes a run of a flow one step further: looks, decides, commits, and calls the step's tool between two commits. Whoever comes twice, late
  * or after a crash goes down the same path.
  *
+ * @param stopped  true once the process ends: a call that failed since may have been cut off by that, and says nothing
  * @throws Unavailable when the store is away: the run stays due
  */
-export async function stepFlowRun(world: World, id: string): Promise<Went> {
+export async function stepFlowRun(world: World, id: string, stopped: () => boolean = () => false): Promise<Went> {
   const begun = await retrying(async (): Promise<Went | (() => Promise<Went>)> => {
     const now = world.clock.now()
     const seen = await lookAtFlowRun(world, id, now)
@@ -62,7 +63,7 @@ export async function stepFlowRun(world: World, id: string): Promise<Went> {
         const record = recordOf(seen, decision.readOnly, now)
         const run = under(seen, 'calling', now + claimMs, now)
         await commit(world, [putFlowRun(world, run, seen.stored.version), putStep(run, run.step, record)])
-        return () => callTool(world, { ...seen, stored: { ...seen.stored, item: run } }, record)
+        return () => callTool(world, { ...seen, stored: { ...seen.stored, item: run } }, record, stopped)
       }
     }
   })
@@ -70,7 +71,7 @@ export async function stepFlowRun(world: World, id: string): Promise<Went> {
 }
 
 /** Calls the step's tool, outside of any commit, and records what came of it. */
-async function callTool(world: World, seen: Seen, record: StepRecord): Promise<Went> {
+async function callTool(world: World, seen: Seen, record: StepRecord, stopped: () => boolean): Promise<Went> {
   const { stored, tool, agent, look } = seen
   const run = stored.item
   const args = JSON.parse(look.step!.args) as Json
@@ -88,6 +89,7 @@ async function callTool(world: World, seen: Seen, record: StepRecord): Promise<W
           effects: { onHost: hostStep, arm: neverArmed },
         })
       : { ok: false as const, error: `args.${fault.path}: ${fault.message}` }
+  if (!end.ok && stopped()) return 'nowhere'
   const claimed = run.lookAt
   return await retrying(async () => {
     const now = world.clock.now()

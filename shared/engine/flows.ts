@@ -1,35 +1,29 @@
 import { bodyFault } from '../domain/define.ts'
-import { bare } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { decidePromotion, type Flow, type FlowStep, flowNameFault, needsApproval } from '../domain/promote.ts'
 import { notFound } from '../domain/refused.ts'
 import { pieces } from '../domain/trace.ts'
-import type { Key, Op, Stored } from '../ports/table.ts'
+import type { Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { type Call, retrying } from './call.ts'
+import {
+  expireSteps,
+  type FlowView,
+  flowKey,
+  flowsOf,
+  putFlow,
+  putSteps,
+  readFlow,
+  replaced,
+  viewOf,
+  viewsOf,
+} from './flow-items.ts'
+import { approvedBy, ruledAgent } from './flow-rights.ts'
+import { dropShadow, keepShadow } from './flow-shadows.ts'
 import { agentFor, assertMay, assertPerson } from './reach.ts'
-import { type Agent, asItem, commit, putAgent, read, readAll, ttlAfter } from './store.ts'
+import { commit, read } from './store.ts'
 import { readTool } from './tools.ts'
 import { asManyAsFit, tracesFor } from './traces.ts'
-
-const pkOf = (agent: string): string => `L#${bare(agent)}`
-const flowKey = (agent: string, name: string): Key => [pkOf(agent), `F#${name}`]
-const stepsKey = (flow: Pick<Flow, 'agent' | 'rev'>, chunk: number): Key => [
-  pkOf(flow.agent),
-  `S#${bare(flow.rev)}#${chunk}`,
-]
-
-/** Some of a flow's steps, in order. Written by promotion, never rewritten; left to TTL when the flow is replaced or removed. */
-interface Steps {
-  readonly steps: readonly FlowStep[]
-}
-
-export interface FlowView {
-  readonly flow: Flow
-  readonly steps: readonly FlowStep[]
-  /** Tools of its steps that the agent may not call unasked, as things stand now. */
-  readonly needsApproval: readonly string[]
-}
 
 export interface FlowInput {
   readonly name: string
@@ -38,6 +32,8 @@ export interface FlowInput {
   readonly overwrite: boolean
   /** Lets the agent call the flow's tools unasked from now on. */
   readonly approve: boolean
+  /** So many of the agent's next runs have to do the same first; null: it is a flow at once. */
+  readonly shadow?: number | null
 }
 
 /**
@@ -85,37 +81,12 @@ export async function promoteFlow(call: Call, agentId: string, input: FlowInput)
       createdAt: now,
       by,
     }
-    const missing = needsApproval(steps, agent.item.autoApprove)
-    const approved: Agent = input.approve
-      ? { ...agent.item, autoApprove: [...agent.item.autoApprove, ...missing] }
-      : agent.item
-    if (input.approve && approved.autoApprove.length > limits.autoApproveMax)
-      throw bodyFault(
-        'approve',
-        `would let the agent call ${approved.autoApprove.length} tools unasked; expected at most ${limits.autoApproveMax}`,
-      )
-    await commit(world, [
-      { put: flowKey(flow.agent, flow.name), item: asItem(flow), expect: before?.version ?? 'absent' },
-      ...chunks.map((of, i): Op => {
-        const item: Steps = { steps: of }
-        return { put: stepsKey(flow, i), item: asItem(item), expect: 'absent' }
-      }),
-      ...(before === null ? [] : expireSteps(before.item, now)),
-      // An agent that is deleted meanwhile gets no flow.
-      input.approve && missing.length > 0
-        ? putAgent(approved, agent.version)
-        : { check: agent.key, expect: agent.version },
-    ])
+    const stepOps = putSteps(flow, chunks)
+    if (input.shadow != null) return await keepShadow(world, agent, { flow, steps, stepOps }, input, input.shadow, now)
+    const { approved, ops } = approvedBy(agent, steps, input.approve)
+    await commit(world, [putFlow(flow, before), ...stepOps, ...replaced(before, now), ...ops])
     return { flow, steps, needsApproval: needsApproval(steps, approved.autoApprove) }
   })
-}
-
-/** An agent whose flows the caller may make and unmake. */
-async function ruledAgent(call: Call, id: string, what: string): Promise<Stored<Agent>> {
-  assertPerson(call, what)
-  const found = await agentFor(call, id)
-  assertMay(call, 'rule_flows', found.item, what)
-  return found
 }
 
 const stepBytes = ({ tool, args }: FlowStep): number =>
@@ -135,37 +106,6 @@ async function hashesOf(world: World, agent: string, tools: readonly string[]): 
   return new Map(found.flatMap((tool) => (tool === null ? [] : [[tool.name, tool.hash]])))
 }
 
-/** A run that is under way may still need them. */
-const expireSteps = (flow: Flow, now: number): Op[] =>
-  flow.chunks.map((_, i) => ({ patch: stepsKey(flow, i), set: { over: now }, guards: [], ttl: ttlAfter(now) }))
-
-/** Some of a flow's steps, as they were promoted: one item, however long the flow. Kept for runs under way when the flow is gone. */
-export async function readSteps(
-  world: World,
-  flow: Pick<Flow, 'agent' | 'rev'>,
-  chunk: number,
-): Promise<readonly FlowStep[]> {
-  return (await read<Steps>(world, stepsKey(flow, chunk)))?.item.steps ?? []
-}
-
-async function viewOf(world: World, agent: Agent, flow: Flow): Promise<FlowView> {
-  return (await viewsOf(world, agent, [flow]))[0]!
-}
-
-async function viewsOf(world: World, agent: Agent, flows: readonly Flow[]): Promise<FlowView[]> {
-  const keys = flows.map((flow) => flow.chunks.map((_, i) => stepsKey(flow, i)))
-  const found = await readAll<Steps>(world, keys.flat())
-  return flows.map((flow, i) => {
-    const steps = found.splice(0, keys[i]!.length).flatMap((chunk) => chunk?.item.steps ?? [])
-    return { flow, steps, needsApproval: needsApproval(steps, agent.autoApprove) }
-  })
-}
-
-/** A flow by its name, without its steps; null: there is none. Strong. */
-export async function readFlow(world: World, agent: string, name: string): Promise<Stored<Flow> | null> {
-  return flowNameFault(name) === null ? await read<Flow>(world, flowKey(agent, name)) : null
-}
-
 /** @throws Refused `not_found` */
 export async function getFlow(call: Call, agentId: string, name: string): Promise<FlowView> {
   const { item: agent } = await agentFor(call, agentId)
@@ -182,7 +122,7 @@ export async function listFlows(
 ): Promise<{ readonly items: readonly FlowView[]; readonly next: string | null }> {
   const { item: agent } = await agentFor(call, agentId)
   const { after, limit } = page
-  const found = await call.world.table.list(pkOf(agent.id), {
+  const found = await call.world.table.list(flowsOf(agent.id), {
     prefix: 'F#',
     limit: limit + 2,
     ...(after === null ? {} : { from: `F#${after}` }),
@@ -204,23 +144,10 @@ export async function removeFlow(call: Call, agentId: string, name: string): Pro
   await retrying(async () => {
     const { item: agent } = await ruledAgent(call, agentId, what)
     const flow = await readFlow(call.world, agent.id, name)
-    if (flow === null) throw notFound('flow', name)
+    if (flow === null) {
+      if (await dropShadow(call.world, agent.id, (one) => one.name === name, call.now)) return
+      throw notFound('flow', name)
+    }
     await commit(call.world, [{ delete: flow.key, expect: flow.version }, ...expireSteps(flow.item, call.now)])
   })
-}
-
-/** The fingerprints of what an agent has as flows already. */
-export async function promotedBy(world: World, agent: string): Promise<ReadonlySet<string>> {
-  const found = new Set<string>()
-  let after: string | null = null
-  do {
-    const page: Awaited<ReturnType<World['table']['list']>> = await world.table.list(pkOf(agent), {
-      prefix: 'F#',
-      limit: 1000,
-      ...(after === null ? {} : { after }),
-    })
-    for (const { item } of page.items) found.add(String(item.fingerprint))
-    after = page.next
-  } while (after !== null)
-  return found
 }

@@ -1,12 +1,14 @@
+import { checkLater } from '../domain/check.ts'
 import { checkingReason } from '../domain/due.ts'
 import { decideHeld } from '../domain/held.ts'
 import { bare } from '../domain/ids.ts'
+import { limits } from '../domain/limits.ts'
 import { isChecking, type Run } from '../domain/schedule.ts'
 import { type Links, noLinks } from '../domain/session.ts'
 import type { World } from '../ports/world.ts'
 import { Charges } from './budgets.ts'
 import { announceCheck, checkOps, lookAtCheck, readRunData } from './checks.ts'
-import { placed, ring } from './fire.ts'
+import { placed, replaced, ring } from './fire.ts'
 import { goesToOthers, type Loaded, openIds, runIdOf } from './load.ts'
 import { countPrompt } from './prompts.ts'
 import { patchRun, putCursor, readCursors } from './rows.ts'
@@ -25,7 +27,14 @@ export async function settleHeld(world: World, loaded: Loaded, now: number): Pro
   if (isChecking(held)) return await lookAtCheck(world, loaded, now)
   const session = loaded.head?.item.session ?? `ses_${bare(runIdOf(definition.id, held.row))}`
   const decision = decideHeld({ ...loaded, cursor: cursor.item, session, now })
-  if (decision === null) return false
+  if (decision === null) {
+    // Nothing else moves the look of a schedule that is paused or over.
+    if (cursor.item.status !== 'active' && held.lookAt <= now)
+      await commit(world, [
+        putCursor(world, checkLater(loaded, cursor.item, now + limits.heldLookMs), cursor.version, now),
+      ])
+    return false
+  }
   const { put } = decision
   const ref = { schedule: definition.id, row: decision.row }
   if (decision.check) {
@@ -48,13 +57,16 @@ export async function settleHeld(world: World, loaded: Loaded, now: number): Pro
   const run = { ...openIds(definition.id, put), ...ref, at: put.at, session: put.session }
   // A session of its own is made by the run, as at any fire.
   const at = placed(loaded, { ...run, gen: put.gen } as Run, decision.cursor)
+  const stopped = await replaced(world, loaded, now)
   await commit(world, [
     putCursor(world, decision.cursor, cursor.version, now),
     patchRun(ref, { outcome: 'fired', reason: null, gen: put.gen, at: put.at, session: put.session }),
     ...at.ops(world, now),
     ...new Charges().draw(loaded.purse, { wakes: 1 }).ops(now),
     ...(goesToOthers(cursor.item) && loaded.maker !== null ? [countPrompt(loaded.maker)] : []),
+    ...stopped.ops,
   ])
+  await stopped.tell()
   await ring(world, loaded, run, put.data === true ? await readRunData(world, definition.id, put.row) : null)
   return true
 }

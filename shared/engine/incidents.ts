@@ -12,6 +12,7 @@ import { keys, putCard, read } from './store.ts'
 /** S2-66: a run that could not happen, and why, as its person reads it. */
 const incidents: Readonly<Record<string, string>> = {
   agent_not_connected: 'Its agent was not connected: no worker was attached.',
+  no_check_worker: 'Its check could not look: no worker of its agent runs checks now (rouse attach does).',
   agent_deleted: 'Its agent was deleted. The schedule has ended.',
   agent_left: 'Its agent has left the conversation.',
   session_archived: 'Its conversation was archived while the run was under way.',
@@ -109,7 +110,8 @@ export async function tellCheck(
 ): Promise<{ readonly cursor: Cursor; readonly ops: readonly Op[] }> {
   const before = loaded.cursor.item.checkFailures
   if (before < limits.failuresTold && after.checkFailures >= limits.failuresTold) {
-    const body = `Its check failed ${after.checkFailures} times in a row, the last time with ${row.reason}. Nobody was woken.`
+    const what = loaded.definition.on == null ? 'Its check failed' : 'Its condition could not be evaluated'
+    const body = `${what} ${after.checkFailures} times in a row, the last time with ${row.reason}. Nobody was woken.`
     const op = await bringUp(world, loaded.definition, { reason: 'check_failures', run: row.id, body }, now)
     return { cursor: { ...after, incident: true }, ops: [op] }
   }

@@ -176,7 +176,8 @@ async function lookAt(world: World, read: Loaded, now: number): Promise<void> {
     if (loaded.cursor.item.held !== null && (await settleHeld(world, loaded, now)))
       loaded = (await loadSchedules(world, [id]))[0] ?? null
     if (loaded === null) return
-    if (loaded.cursor.item.event != null) return await settleEvent(world, loaded, now)
+    const { event } = loaded.cursor.item
+    if (event != null && event.lookAt <= now) return await settleEvent(world, loaded, now)
     const decision = decided(loaded, now)
     // Early, or delivered again: the alarm of what comes next was set by the commit that made it so.
     if (decision.kind === 'advance') await advance(world, loaded, decision, now)

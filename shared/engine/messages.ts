@@ -3,6 +3,7 @@ import type { Message, MessageKind } from '../domain/message.ts'
 import { reachOf } from '../domain/provenance.ts'
 import { notFound, Refused } from '../domain/refused.ts'
 import { type Head, isGone } from '../domain/session.ts'
+import { heardPlan } from '../domain/tick.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import { Charges, limitedBy, purse, readOwnLimits } from './budgets.ts'
 import { type Call, retrying } from './call.ts'
@@ -105,12 +106,13 @@ function overruled(
 ): { readonly head: Head; readonly ops: readonly Op[]; readonly cancelled: boolean } | null {
   const { turn, tick } = head
   const runs = turn?.kind === 'tick' && turn.cancelled === null
-  if (!runs && tick?.waiting == null) return null
+  const noted = tick == null ? null : heardPlan(tick)
+  if (!runs && tick?.waiting == null && noted === null) return null
   return {
     head: {
       ...head,
       ...(runs ? { turn: { ...turn, cancelled: 'input' } } : {}),
-      ...(tick?.waiting == null ? {} : { tick: { ...tick, waiting: null } }),
+      ...(tick == null ? {} : { tick: { ...(noted ?? tick), waiting: null } }),
     },
     ops: droppedTick(head, now),
     cancelled: runs,

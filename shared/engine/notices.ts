@@ -1,4 +1,4 @@
-import { type Card, cardIdOf } from '../domain/card.ts'
+import { type Card, cardIdOf, type Label } from '../domain/card.ts'
 import { onOneLine } from '../domain/names.ts'
 import type { Op } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
@@ -12,12 +12,14 @@ export interface Notice {
   readonly title: string
   readonly body: string
   readonly reason: string
+  /** Default: `risk`. */
+  readonly label?: Label
   readonly session: string | null
   readonly agent: string
 }
 
 export async function noticeOp(world: World, notice: Notice, now: number): Promise<Op> {
-  const { what, person, title, body, reason, session, agent } = notice
+  const { what, person, title, body, reason, label = 'risk', session, agent } = notice
   const id = cardIdOf(what)
   const stored = await read<Card>(world, keys.card(person, id))
   // The id is a fast hash: what stands there may be somebody's post that was made to collide.
@@ -30,7 +32,7 @@ export async function noticeOp(world: World, notice: Notice, now: number): Promi
       title: onOneLine(title),
       body,
       group: null,
-      label: 'risk',
+      label,
       loop: null,
       seen: (before?.seen ?? 0) + 1,
       autoSendOn: null,

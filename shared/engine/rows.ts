@@ -31,7 +31,8 @@ interface StoredCursor {
   readonly b?: readonly number[]
   readonly h?: readonly [string, number, number, ...('script' | 'tool' | 'done')[]]
   readonly y?: number
-  readonly e?: readonly [number, number, string | 0]
+  readonly e?: readonly [number, number, readonly (readonly [string, number])[] | 0]
+  readonly w?: number
   readonly t?: readonly [string, number]
   readonly i?: true
   readonly gone?: true
@@ -67,7 +68,8 @@ export function encodeCursor(cursor: Cursor): Item {
     item.h = check === null ? [row, gen, lookAt] : [row, gen, lookAt, check]
   }
   if (cursor.checkFailures !== 0) item.y = cursor.checkFailures
-  if (cursor.event != null) item.e = [cursor.event.since, cursor.event.lookAt, cursor.event.path ?? 0]
+  if (cursor.event != null) item.e = [cursor.event.since, cursor.event.lookAt, cursor.event.changed ?? 0]
+  if (cursor.events !== undefined && cursor.events !== 0) item.w = cursor.events
   if (cursor.today != null) item.t = [cursor.today.day, cursor.today.fired]
   if (cursor.incident) item.i = true
   if (cursor.backfill.length > 0) item.b = cursor.backfill
@@ -108,7 +110,8 @@ function decodeCursor(stored: Stored): Stored<Cursor> {
         item.h === undefined ? null : { row: item.h[0], gen: item.h[1], lookAt: item.h[2], check: item.h[3] ?? null },
       ...(item.e === undefined
         ? {}
-        : { event: { since: item.e[0], lookAt: item.e[1], path: item.e[2] === 0 ? null : item.e[2] } }),
+        : { event: { since: item.e[0], lookAt: item.e[1], changed: item.e[2] === 0 ? null : item.e[2] } }),
+      ...(item.w === undefined ? {} : { events: item.w }),
       ...(item.t === undefined ? {} : { today: { day: item.t[0], fired: item.t[1] } }),
       incident: item.i === true,
       serial: item.p !== true,

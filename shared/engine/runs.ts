@@ -43,7 +43,9 @@ export async function runNow(call: Call, id: string): Promise<Run> {
     const asked = decideAsked({ ...askedOf(call, loaded), trigger: 'manual', nominal, mark: markOf('manual', name) })
     const made = call.repeatable ? await read<Item>(world, keys.run(id, asked.row.row)) : null
     if (made !== null) return decodeRun(made)
-    const counted = asked.put ? await countedRun(call, loaded) : []
+    // Its prompt may go out only after the check: it is counted where it is asked for all the same.
+    const goes = asked.put || asked.row.outcome === 'held'
+    const counted = goes ? await countedRun(call, loaded) : []
     return await commitAsked(world, loaded, { ...asked, more: counted, now })
   })
 }

@@ -58,11 +58,7 @@ export async function editSchedule(
     if (cursor.item.status === 'ended') throw ended(id, cursor.item.reason)
     if (old.on != null)
       throw new Refused('schedule_invalid', `${id} is a trigger: change it with PATCH /v1/triggers/${id}`)
-    if (ifMatch !== null && ifMatch !== etagOf(before))
-      throw new Refused(
-        'precondition_failed',
-        `schedule ${id} has changed since ${ifMatch}: it is ${etagOf(before)} now. Read it again`,
-      )
+    assertMatches(before, ifMatch)
     assertMayFlow(call, old)
     const { target, reach } = await retargeted(call, before, patch)
     const counted = await countedEdit(call, before, patch, target)
@@ -260,6 +256,15 @@ async function change(
     await commit(world, [putCursor(world, decided.cursor, cursor.version, now), ...decided.ops])
     return (await loadSchedules(world, [id]))[0]!
   })
+}
+
+/** @throws Refused `precondition_failed` when it has changed since the caller read it */
+export function assertMatches(loaded: Loaded, ifMatch: string | null): void {
+  if (ifMatch === null || ifMatch === etagOf(loaded)) return
+  throw new Refused(
+    'precondition_failed',
+    `schedule ${loaded.definition.id} has changed since ${ifMatch}: it is ${etagOf(loaded)} now. Read it again`,
+  )
 }
 
 /** The version a caller saw: an edit, a pause or a fire makes another. */

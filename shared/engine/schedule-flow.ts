@@ -2,7 +2,7 @@ import { bodyFault } from '../domain/define.ts'
 import type { Definition } from '../domain/schedule.ts'
 import type { Call } from './call.ts'
 import type { CheckInput } from './check-input.ts'
-import { readFlow } from './flows.ts'
+import { readFlow } from './flow-items.ts'
 import { assertMay, assertPerson } from './reach.ts'
 import type { Agent } from './store.ts'
 

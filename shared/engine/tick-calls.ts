@@ -1,5 +1,5 @@
 import { Refused } from '../domain/refused.ts'
-import { counted, tickGate, windowUntil } from '../domain/tick.ts'
+import { counted, tickGate, tickOpensAt, windowUntil } from '../domain/tick.ts'
 import { type Call, retrying } from './call.ts'
 import { openSession, sessionFor } from './reach.ts'
 import { commit, putHead } from './store.ts'
@@ -18,7 +18,7 @@ export interface TicksView {
 
 /** How a session's planner stands now: the first gate that would stop a tick is its reason. */
 export async function viewTicks(call: Call, id: string): Promise<TicksView> {
-  const { head, agent } = await sessionFor(call, id)
+  const { head, agent, row } = await sessionFor(call, id)
   const { item } = head
   const plan = item.tick ?? null
   const look = await lookAtTick(call.world, item.conv, agent, call.now)
@@ -26,17 +26,23 @@ export async function viewTicks(call: Call, id: string): Promise<TicksView> {
   const { ticks, tokens } = plan === null ? { ticks: 0, tokens: 0 } : counted(plan, day)
   const view = { today: { ticks, tokens }, windowUntil: plan === null ? null : windowUntil(plan, proactiveOf(agent)) }
   const none = { ...view, nextAt: null }
-  if (look === null) return { ...none, state: 'off', reason: 'session_deleted', windowUntil: null }
+  // What hung on a session that was compacted hangs on the one that took over.
+  if (look === null || row.item.compactedInto !== null)
+    return { ...none, state: 'off', reason: 'session_archived', windowUntil: null }
   const unwritten = plan ?? { ...blank, parked: 'no_input', day }
-  const gate = tickGate(look.seat, unwritten)
+  // What would meet the tick that is planned is told now, not when it comes.
+  const planned = { ...look.seat, now: Math.max(call.now, plan?.nextAt ?? call.now) }
+  const gate = tickGate(look.seat, unwritten) ?? tickGate(planned, unwritten)
   if (gate?.kind === 'off') return { ...none, state: 'off', reason: gate.reason, windowUntil: null }
   if (gate?.kind === 'parks') return { ...none, state: 'parked', reason: gate.reason }
   if (item.turn?.kind === 'tick') return { ...none, state: 'running', reason: null }
-  if (plan !== null && plan.waiting !== null) return { ...none, state: 'waiting', reason: 'not_claimed' }
+  if (plan !== null && plan.waiting !== null)
+    return { ...none, state: 'waiting', reason: gate?.kind === 'waits' ? gate.reason : 'not_claimed' }
   // Switched on again since the last turn: that of the next one plans.
   if (gate === null && plan!.nextAt === null) return { ...none, state: 'waiting', reason: 'next_turn' }
   if (gate === null) return { ...view, state: 'armed', reason: null, nextAt: plan!.nextAt }
-  return { ...view, state: 'waiting', reason: gate.reason, nextAt: plan!.nextAt }
+  const opensAt = Math.max(plan!.nextAt ?? 0, tickOpensAt(planned, unwritten) ?? 0)
+  return { ...view, state: 'waiting', reason: gate.reason, nextAt: plan!.nextAt === null ? null : opensAt }
 }
 
 const blank = {
@@ -50,7 +56,7 @@ const blank = {
 }
 
 /** Until a person writes. Parking what is parked changes its reason. */
-export async function parkTicks(call: Call, id: string): Promise<TicksView> {
+export async function parkTicks(call: Call, id: string, reason: 'parked' | 'cancelled' = 'parked'): Promise<TicksView> {
   const { world, now } = call
   const before = await viewTicks(call, id)
   if (before.state === 'off')
@@ -58,7 +64,7 @@ export async function parkTicks(call: Call, id: string): Promise<TicksView> {
   await retrying(async () => {
     const { head } = await openSession(call, id)
     const day = (await todayOf(world, head.item.owner, now)).day
-    const quiet = parked(head.item, 'parked', day, now)
+    const quiet = parked(head.item, reason, day, now)
     await commit(world, [putHead(world, quiet.head, head.version, now), ...quiet.ops])
   })
   return await viewTicks(call, id)

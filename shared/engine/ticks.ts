@@ -1,7 +1,9 @@
+import { bare, timeOf } from '../domain/ids.ts'
 import { Refused } from '../domain/refused.ts'
 import { type Head, isGone } from '../domain/session.ts'
 import {
   afterTurn,
+  counted,
   decideTick,
   type ProactiveSettings,
   parkedPlan,
@@ -48,8 +50,12 @@ export interface TickLook {
 
 export async function lookAtTick(world: World, conv: string, agent: Agent, now: number): Promise<TickLook | null> {
   const front = await loadFront(world, conv)
-  if (front === null) return null
+  return front === null ? null : await lookFrom(world, front, agent, now)
+}
+
+async function lookFrom(world: World, front: Front, agent: Agent, now: number): Promise<TickLook> {
   const head = front.head.item
+  const { conv } = head
   const own = await readOwnLimits(world, head.owner)
   const drawn = await purse(world, limitedBy(agent, head.owner, own?.item ?? null), now)
   const times = front.cursors.flatMap(({ item }) =>
@@ -98,6 +104,21 @@ export async function tickDue(world: World, head: Stored<Head>, now: number): Pr
   if (decided.put) await ringTick(world, next)
 }
 
+/** Whether a tick that waits may begin; one that may not is dropped, and planned anew. @throws Conflict */
+export async function stillDue(world: World, front: Front, now: number): Promise<boolean> {
+  const { item, version } = front.head
+  const plan: TickPlan = { ...item.tick!, waiting: null }
+  const agent = await read<Agent>(world, keys.agent(item.agent))
+  const look = agent === null ? null : await lookFrom(world, front, agent.item, now)
+  // Its budgets were drawn on when it was put.
+  const decided = look === null ? null : decideTick({ ...look.seat, short: null }, plan)
+  if (decided?.put === true) return true
+  const next: Head = { ...item, tick: decided?.plan ?? { ...plan, nextAt: null } }
+  await commit(world, [putHead(world, next, version, now), ...droppedTick(item, now)])
+  await armTick(world, next)
+  return false
+}
+
 /** Short waits and long ones alike; one that is stale by then finds another plan. */
 export async function armTick(world: World, { conv, tick }: Head): Promise<void> {
   const at = tick?.nextAt ?? null
@@ -120,16 +141,22 @@ export async function planAfter(
   ended: { readonly sleep: { readonly seconds: number } | null; readonly tokens: number | null },
   now: number,
 ): Promise<TickPlan | null | undefined> {
-  if (!world.proactive || !head.main || head.parent !== null) return undefined
+  if (!head.main || head.parent !== null) return undefined
   const agent = await read<Agent>(world, keys.agent(head.agent))
-  if (agent === null || !hasPlanner(world, agent.item, head)) return undefined
+  if (agent === null) return undefined
+  if (!hasPlanner(world, agent.item, head)) return await spentOnly(world, head, turn, ended.tokens ?? 0, now)
   // S3-44: only a person's word is new input; what wakes by itself leaves the window as it is.
   const kind = turn.kind === 'user' || turn.heard === true ? 'user' : turn.kind === 'tick' ? 'tick' : 'other'
   const plan = head.tick ?? null
   if (plan === null && kind !== 'user') return undefined
   const { hops, depth } = turn.origin
+  // Times alone cannot tell a word from before the park from one after it in the same moment.
+  const putAt = turn.heard === true ? now : timeOf(bare(turn.message))
+  const wordAt =
+    plan?.word === true ? Math.max(putAt, (plan.parkedAt ?? 0) + 1) : Math.min(putAt, plan?.parkedAt ?? putAt)
   return afterTurn(plan, {
     kind,
+    wordAt: kind === 'user' ? wordAt : null,
     cancelled: turn.cancelled !== null,
     sleepSeconds: ended.sleep?.seconds ?? null,
     tokens: ended.tokens ?? 0,
@@ -138,6 +165,20 @@ export async function planAfter(
     day: (await todayOf(world, head.owner, now)).day,
     now,
   })
+}
+
+/** Ticks were switched off while one ran: what it used is counted, and nothing is planned. */
+async function spentOnly(
+  world: World,
+  head: Head,
+  turn: NonNullable<Head['turn']>,
+  tokens: number,
+  now: number,
+): Promise<TickPlan | undefined> {
+  const plan = head.tick ?? null
+  if (plan === null || turn.kind !== 'tick') return undefined
+  const today = counted(plan, (await todayOf(world, head.owner, now)).day)
+  return { ...plan, ...today, tokens: today.tokens + tokens, nextAt: null }
 }
 
 /** A head whose planner stands still until a person writes, with the tick that waited dropped. */
@@ -149,7 +190,7 @@ export function parked(
 ): { readonly head: Head; readonly ops: Op[] } {
   const plan = head.tick ?? null
   return {
-    head: { ...head, tick: parkedPlan(plan ?? unplanned(day, now), reason) },
+    head: { ...head, tick: parkedPlan(plan ?? unplanned(day, now), reason, now) },
     ops: droppedTick(head, now),
   }
 }

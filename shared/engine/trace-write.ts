@@ -20,6 +20,15 @@ interface Chunk {
 
 export type TraceInput = Omit<Trace, 'calls' | 'chunks' | 'bytes' | 'fingerprint'>
 
+/** A trace as it will be stored. */
+export interface TraceMade {
+  readonly trace: Trace
+  readonly calls: readonly ToolCall[]
+  /** How many are kept that did the same, itself included; 0 for one that is not clean. */
+  readonly repeats: number
+  readonly ops: Op[]
+}
+
 /**
  * What stores a trace, and counts it among those that did the same. The commit it goes into has to read again when it loses a race: two turns
  * that did the same may end at once.
@@ -33,7 +42,7 @@ export async function traceOps(
   calls: readonly ToolCall[],
   beside: readonly Op[] = [],
   expect: Version | 'absent' = 'absent',
-): Promise<{ readonly trace: Trace; readonly calls: readonly ToolCall[]; readonly ops: Op[] }> {
+): Promise<TraceMade> {
   const kept = fitted(calls, roomBeside(beside))
   const chunks = pieces(kept, bytesOf, limits.traceChunkBytesMax)
   const trace: Trace = {
@@ -43,12 +52,13 @@ export async function traceOps(
     bytes: kept.reduce((sum, call) => sum + bytesOf(call), 0),
     fingerprint: kept.length === 0 || dirtOf(input, kept) !== null ? null : fingerprintOf(kept),
   }
+  const repeated = await repeatedOps(world, trace)
   const ops: Op[] = [
     putTraceHead(trace, expect),
     ...chunks.map((of, i) => putTraceChunk(trace, i, of)),
-    ...(await repeatedOps(world, trace)),
+    ...repeated.ops,
   ]
-  return { trace, calls: kept, ops }
+  return { trace, calls: kept, repeats: repeated.count, ops }
 }
 
 /** With its head a trace is there: what was written of it before, nobody sees. */
@@ -95,21 +105,20 @@ function fingerprintOf(calls: readonly ToolCall[]): string {
 }
 
 /** A replay costs nothing and comes from a flow already: it is not counted. */
-async function repeatedOps(world: World, trace: Trace): Promise<Op[]> {
-  if (trace.fingerprint === null || trace.source === 'flow') return []
+async function repeatedOps(world: World, trace: Trace): Promise<{ readonly count: number; readonly ops: Op[] }> {
+  if (trace.fingerprint === null || trace.source === 'flow') return { count: 0, ops: [] }
   const key = repeatedKey(trace.agent, trace.fingerprint)
   const stored = await read<Repeated>(world, key)
   const next = counted(stored?.item ?? null, trace, trace.fingerprint)
   const { traces, tokens } = totalsOf(next, trace.storedAt)
-  return [
-    {
-      put: key,
-      item: asItem(next),
-      expect: stored?.version ?? 'absent',
-      index: traces < 2 ? {} : { suggestions: [trace.agent, Math.round(tokens)] },
-      ttl: ttlOf(trace),
-    },
-  ]
+  const put: Op = {
+    put: key,
+    item: asItem(next),
+    expect: stored?.version ?? 'absent',
+    index: traces < 2 ? {} : { suggestions: [trace.agent, Math.round(tokens)] },
+    ttl: ttlOf(trace),
+  }
+  return { count: traces, ops: [put] }
 }
 
 /** The calls of traces that were read, in as few requests as there can be; null for one whose items are going. */
@@ -137,9 +146,9 @@ export async function turnTraceOps(
     readonly beside: readonly Op[]
     readonly now: number
   },
-): Promise<Op[]> {
+): Promise<TraceMade> {
   const { kind, agent, session, schedule, run } = turn.origin
-  const { ops } = await traceOps(
+  return await traceOps(
     world,
     {
       id: o.id,
@@ -159,5 +168,4 @@ export async function turnTraceOps(
     o.ending.toolCalls,
     o.beside,
   )
-  return ops
 }

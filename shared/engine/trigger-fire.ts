@@ -2,9 +2,10 @@ import { CelFault, compileCel, type Data, holds } from '../cel/index.ts'
 import { armed } from '../domain/due.ts'
 import { clippedData } from '../domain/fence.ts'
 import { timePart } from '../domain/ids.ts'
+import { isShallow } from '../domain/json.ts'
 import type { Cursor, Run } from '../domain/schedule.ts'
-import { decideEvent, settling } from '../domain/trigger.ts'
-import type { Item, Key, Op } from '../ports/table.ts'
+import { decideEvent, isSettling, settling } from '../domain/trigger.ts'
+import type { Item, Key, Op, Version } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { dayOf } from '../time/index.ts'
 import { commitAsked } from './asked.ts'
@@ -56,17 +57,48 @@ export async function calledBack(
   await happened(world, id, { path: null, call }, now)
 }
 
-/** A trigger whose event has settled: looks and fires. */
+/** A trigger whose event has settled: looks and fires. @throws Conflict */
 export async function settleEvent(world: World, loaded: Loaded, now: number): Promise<void> {
-  const { event } = loaded.cursor.item
-  if (event == null || event.lookAt > now) return
-  const id = loaded.definition.id
-  const what = event.path === null ? await keptCall(world, id) : await seen(world, loaded, event.path, null)
-  if (what !== null) return await take(world, loaded, what, now)
   const { cursor, definition, recurrence } = loaded
+  const { event } = cursor.item
+  if (event == null || event.lookAt > now) return
+  const found =
+    event.changed === null ? [await keptCall(world, definition.id)] : await seenAll(world, loaded, event.changed)
+  const events = found.filter((one) => one !== null)
+  // The latest that counts wakes; the others are what was there besides.
+  const [last = null, ...others] = events
+  const best = (await firstHolding(world, loaded, events, now)) ?? last
+  if (best !== null)
+    return await take(world, loaded, best, now, others.length > 0 ? events.filter((one) => one !== best) : [])
   await commit(world, [
     putCursor(world, armed({ ...cursor.item, event: null }, definition, recurrence, null), cursor.version, now),
   ])
+}
+
+/** Latest first. */
+async function seenAll(
+  world: World,
+  loaded: Loaded,
+  changed: readonly (readonly [path: string, mark: number])[],
+): Promise<(Event | null)[]> {
+  return await Promise.all(changed.toReversed().map(([path]) => seen(world, loaded, path, null)))
+}
+
+async function firstHolding(
+  world: World,
+  { definition }: Loaded,
+  events: readonly Event[],
+  now: number,
+): Promise<Event | null> {
+  for (const event of events) {
+    const before = await read<Seen>(world, event.seen.key)
+    if (
+      verdictOf(definition.on!.when, { doc: event.doc, before: before?.item.value ?? null, now: new Date(now) }) ===
+      'true'
+    )
+      return event
+  }
+  return null
 }
 
 async function attempt(world: World, id: string, work: () => Promise<void>): Promise<boolean> {
@@ -100,20 +132,29 @@ async function happened(world: World, id: string, what: What, now: number): Prom
     const on = loaded?.definition.on ?? null
     if (loaded === null || on === null || loaded.cursor.item.status !== 'active' || loaded.cursor.item.deleted) return
     const { until } = loaded.definition
-    if (until !== null && until <= now) return
+    if (until !== null && until < now) return
     // Told again of what it has seen, or of what was there before it: nothing has happened.
     const event = what.path === null ? eventOf(id, what.call, now) : await seen(world, loaded, what.path, what.state)
     if (event === null) return
-    const waits = settling(loaded.cursor.item, on, what.path, now)
-    if (waits === null) return await take(world, loaded, event, now)
+    const { cursor, definition, recurrence } = loaded
+    const change = what.path === null ? null : { path: what.path, mark: what.state.mark }
+    if (change !== null && isSettling(cursor.item.event, change.path, change.mark)) return
+    const waits = settling(cursor.item.event ?? null, on, change, now)
+    if (waits === null) return await take(world, loaded, event, now, [])
     const kept = what.path === null ? [keepCall(id, what.call, now), ...(event.more ?? [])] : []
-    await world.alarms.set({ kind: 'schedule', id }, waits.event!.lookAt)
-    await commit(world, [putCursor(world, waits, loaded.cursor.version, now), ...kept])
+    const next = armed({ ...cursor.item, event: waits }, definition, recurrence, null)
+    await world.alarms.set({ kind: 'schedule', id }, waits.lookAt)
+    await commit(world, [putCursor(world, next, cursor.version, now), ...kept])
   })
 }
 
-/** Decides an event and writes what became of it. @throws Conflict */
-async function take(world: World, loaded: Loaded, event: Event, now: number): Promise<void> {
+/**
+ * Decides an event and writes what became of it.
+ *
+ * @param besides  what else had changed when it settled: seen, and no reason to wake
+ * @throws Conflict
+ */
+async function take(world: World, loaded: Loaded, event: Event, now: number, besides: readonly Event[]): Promise<void> {
   const { cursor, definition, recurrence, seat } = loaded
   const on = definition.on!
   const before = await read<Seen>(world, event.seen.key)
@@ -121,11 +162,14 @@ async function take(world: World, loaded: Loaded, event: Event, now: number): Pr
   const leaves: Op[] = [
     ...(event.more ?? []),
     ...(needsSeen(on.when) || verdict !== 'false' ? [putSeen(event, on.when, before?.version ?? 'absent', now)] : []),
+    ...besides.map((other) => putSeen(other, on.when, 'any', now)),
   ]
   const rest = (item: Cursor): Cursor => armed({ ...item, event: null }, definition, recurrence, null)
   if (verdict === 'false') {
-    if (cursor.item.event == null && leaves.length === 0) return
-    return await commit(world, [putCursor(world, rest(cursor.item), cursor.version, now), ...leaves])
+    const { event: waiting, checkFailures } = cursor.item
+    if (waiting == null && leaves.length === 0 && checkFailures === 0) return
+    const good = rest({ ...cursor.item, checkFailures: 0 })
+    return await commit(world, [putCursor(world, good, cursor.version, now), ...leaves])
   }
   const day = dayOf(now, definition.spec.tz).day
   const decided = decideEvent({
@@ -141,7 +185,11 @@ async function take(world: World, loaded: Loaded, event: Event, now: number): Pr
   if ((await read<Item>(world, keys.run(definition.id, decided.row.row))) !== null) return
   if (verdict !== 'true') {
     const row: Run = { ...decided.row, message: null, session: null, outcome: 'failed', reason: 'condition_failed' }
-    const failed = rest({ ...cursor.item, checkFailures: cursor.item.checkFailures + 1 })
+    const failed = rest({
+      ...cursor.item,
+      events: (cursor.item.events ?? 0) + 1,
+      checkFailures: cursor.item.checkFailures + 1,
+    })
     const told = await tellCheck(world, loaded, failed, row, now)
     return await commit(world, [
       putCursor(world, told.cursor, cursor.version, now),
@@ -192,7 +240,7 @@ const needsSeen = (when: string | null): boolean =>
 
 const seenKey = (id: string, of: string): Key => [keys.cursor(id)[0], `N#${of}`]
 
-const putSeen = (event: Event, when: string | null, expect: number | 'absent', now: number): Op => {
+const putSeen = (event: Event, when: string | null, expect: Version | 'absent' | 'any', now: number): Op => {
   const seen: Seen = { mark: event.seen.mark, value: needsSeen(when) ? event.seen.value : null }
   return { put: event.seen.key, item: asItem(seen), expect, ttl: ttlAfter(now) }
 }
@@ -206,7 +254,7 @@ async function seen(world: World, loaded: Loaded, path: string, known: DocumentS
   if (before?.item.mark === state.mark) return null
   const { head, text } = state
   if (head !== null && head.item.updatedAt < definition.createdAt) return null
-  const doc = text === null ? undefined : head!.item.type === 'json' ? (JSON.parse(text) as unknown) : text
+  const doc = text === null ? undefined : head!.item.type === 'json' ? bounded(text) : text
   return {
     named: `${path}|${state.mark}`,
     at: head?.item.updatedAt ?? loaded.cursor.item.event?.since ?? world.clock.now(),
@@ -217,6 +265,12 @@ async function seen(world: World, loaded: Loaded, path: string, known: DocumentS
     },
     seen: { key, mark: state.mark, value: doc ?? null },
   }
+}
+
+/** What is nested without end is a text to us: neither a condition nor a message can hold it otherwise. */
+function bounded(text: string): unknown {
+  const doc = JSON.parse(text) as unknown
+  return isShallow(doc) ? doc : text
 }
 
 const shownText = (text: string | null, doc: unknown): string =>
@@ -255,5 +309,5 @@ async function keptCall(world: World, id: string): Promise<Event | null> {
   const kept = await read<KeptCall>(world, callKey(id))
   if (kept === null) return null
   const { name, text, json, at } = kept.item
-  return eventOf(id, { name, text, doc: json ? (JSON.parse(text) as unknown) : text, more: [] }, at)
+  return eventOf(id, { name, text, doc: json ? bounded(text) : text, more: [] }, at)
 }

@@ -19,7 +19,7 @@ import { look } from './look.ts'
 import { nameOfConversation, promptOp } from './prompts.ts'
 import { actingIn, assertAgentSessions, principal, scheduleFor } from './reach.ts'
 import { putCursor } from './rows.ts'
-import { ended } from './schedule-edit.ts'
+import { assertMatches, ended } from './schedule-edit.ts'
 import { newCursor, type Target, targetOf, unchangedHeads } from './schedules.ts'
 import { asItem, commit, expireDefinition, keys, type Person, putDefinition, read } from './store.ts'
 import { triggerVariables } from './trigger-fire.ts'
@@ -68,7 +68,6 @@ export async function createTrigger(call: Call, input: TriggerInput, newHook: Ne
   const owner = principal(call)
   const tz = (await read<Person>(world, keys.person(owner)))?.item.tz ?? 'UTC'
   const signed = 'webhook' in source && source.webhook.signed
-  if (signed) await world.secrets.put(id, hookSecret, hook!.secret)
   const loaded = await retrying(async () => {
     const target = await targetOf(call, input, acting?.head ?? null)
     const toOther = acting !== null && acting.head.conv !== target.head?.item.conv
@@ -84,6 +83,8 @@ export async function createTrigger(call: Call, input: TriggerInput, newHook: Ne
     const counted = toOther ? [await promptOp(call, acting, wish)] : []
     const cursor = armed(newCursor(definition), definition, compile(definition.spec), null)
     if (cursor.dueAt !== null) await world.alarms.set({ kind: 'schedule', id }, cursor.dueAt)
+    // Before the trigger is there: one without it would take no call.
+    if (signed) await world.secrets.put(id, hookSecret, hook!.secret)
     await commit(world, [
       putCursor(world, cursor, 'absent', now),
       putDefinition(definition),
@@ -194,9 +195,9 @@ function untilOf(call: Call, until: string | null | undefined): number | null {
 }
 
 /** Where whoever changes what it follows finds it. */
-function pointersOf({ id, on, createdBy }: Definition): Op[] {
+function pointersOf({ id, on, createdBy }: Definition, expect: 'absent' | 'any' = 'absent'): Op[] {
   const { source } = on!
-  if ('webhook' in source) return [{ put: hookKey(source.webhook.hook), item: { schedule: id }, expect: 'absent' }]
+  if ('webhook' in source) return [{ put: hookKey(source.webhook.hook), item: { schedule: id }, expect }]
   return 'path' in source.document
     ? [{ put: pointer(documentWatchers(createdBy, source.document.path), id), item: {}, expect: 'any' }]
     : [{ put: pointer(prefixWatchers(createdBy), id), item: asItem({ prefix: source.document.prefix }), expect: 'any' }]
@@ -213,7 +214,12 @@ export async function triggerFor(call: Call, id: string, kept = false): Promise<
 }
 
 /** Changes what is given and leaves the rest; null clears. What it follows, and where it fires, stay: make another for that. */
-export async function editTrigger(call: Call, id: string, patch: TriggerPatch): Promise<Loaded> {
+export async function editTrigger(
+  call: Call,
+  id: string,
+  patch: TriggerPatch,
+  ifMatch: string | null,
+): Promise<Loaded> {
   const { world, now } = call
   await triggerFor(call, id)
   await assertAgentSessions(call)
@@ -222,6 +228,7 @@ export async function editTrigger(call: Call, id: string, patch: TriggerPatch): 
     const loaded = await triggerFor(call, id)
     const { cursor, definition: old } = loaded
     if (cursor.item.status === 'ended') throw ended(id, cursor.item.reason)
+    assertMatches(loaded, ifMatch)
     const on = old.on!
     const given = { when: on.when, settle: on.settle, maxPerDay: on.maxPerDay, ...defined(patch) }
     const acting = await actingIn(call)
@@ -253,7 +260,10 @@ export async function editTrigger(call: Call, id: string, patch: TriggerPatch): 
       putDefinition(definition),
       expireDefinition(old, now),
       ...(revived
-        ? [...pointersOf(definition), ...(await linkOps(world, id, [{ list: 'fires', key: placeOf(definition) }]))]
+        ? [
+            ...pointersOf(definition, 'any'),
+            ...(await linkOps(world, id, [{ list: 'fires', key: placeOf(definition) }])),
+          ]
         : []),
       ...counted,
     ])

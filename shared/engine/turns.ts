@@ -23,7 +23,7 @@ import { type Candidate, droppedTick, type Front, loadFront, take, takeNotes } f
 import { cancelReason, lapse } from './lapse.ts'
 import { agentFor, assertPerson, openSession, touched } from './reach.ts'
 import { type Agent, asItem, commit, keys, putHead, read, type TurnRow, ttlAfter } from './store.ts'
-import { assertPlanner, parked, todayOf } from './ticks.ts'
+import { assertPlanner, parked, stillDue, todayOf } from './ticks.ts'
 
 export interface Claimed {
   /** Null when the message steers a turn that runs already. */
@@ -62,7 +62,7 @@ export async function claimAgent(call: Call, agent: string, options: ClaimOption
     for (let from = 0; from < convs.length; from += frontsAtOnce) {
       const fronts = await Promise.all(convs.slice(from, from + frontsAtOnce).map((conv) => frontOf(call, conv)))
       for (const front of fronts) {
-        const candidate = front === null ? null : nextOf(front)
+        const candidate = front === null ? null : await nextOf(call, front)
         if (front === null || candidate === null) continue
         if (best === null || inboxOrder(candidate, best.candidate) < 0) best = { front, candidate }
       }
@@ -93,7 +93,7 @@ async function claimConversation(call: Call, conv: string, options: ClaimOptions
   if (front === null) return null
   const { turn } = front.head.item
   if (turn !== null) return options.steer === true ? await steerOne(call, front, turn) : null
-  const candidate = nextOf(front)
+  const candidate = await nextOf(call, front)
   return candidate === null ? null : await start(call, front, candidate, options)
 }
 
@@ -107,10 +107,12 @@ async function frontOf(call: Call, conv: string): Promise<Front | null> {
   return await loadFront(call.world, conv)
 }
 
-function nextOf(front: Front): Candidate | null {
+async function nextOf(call: Call, front: Front): Promise<Candidate | null> {
   const { item: head } = front.head
   if (head.turn !== null || head.paused || head.compacting || isGone(head)) return null
-  return front.waiting.find((candidate) => !candidate.held) ?? null
+  const next = front.waiting.find((candidate) => !candidate.held) ?? null
+  // Things may have changed since it was put: then it is planned anew, and nobody is woken.
+  return next?.kind === 'tick' && !(await stillDue(call.world, front, call.now)) ? null : next
 }
 
 async function start(call: Call, front: Front, candidate: Candidate, options: ClaimOptions): Promise<Claimed> {

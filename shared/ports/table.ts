@@ -151,7 +151,7 @@ export class Defect extends Error {
  * A letter belongs to one table for good.
  */
 export const tables = {
-  /** K#sha256 keys, O#owner its key ids, P#person, I#key idempotency, G#settings, U#owner audit */
+  /** K#sha256 keys and calendars, O#owner which are theirs, P#person, I#key idempotency, G#settings, U#owner audit */
   access: { partitions: ['K', 'O', 'P', 'I', 'G', 'U'] },
   /** A#agent and the jobs that wait for it, X#session, C#conversation (head, links, inbox, history), T#turn, J#job */
   sessions: { partitions: ['A', 'X', 'C', 'T', 'J'] },

@@ -18,6 +18,7 @@ function open(answer: (sent: Sent, count: number) => Answer = () => ({ ok: {} })
     clock: { now: () => now },
     queueUrl: 'https://sqs.eu-west-1.amazonaws.com/000000000000/alarms',
     queueArn: 'arn:aws:sqs:eu-west-1:000000000000:alarms',
+    flowsQueueUrl: 'https://sqs.eu-west-1.amazonaws.com/000000000000/flows',
     schedulerGroup: 'rouse',
     schedulerRoleArn: 'arn:aws:iam::000000000000:role/scheduler',
     scheduler: async () => new SchedulerClient(options),
@@ -39,6 +40,17 @@ describe('an alarm', () => {
     expect(sent).toHaveLength(1)
     expect(sent[0]).toMatchObject({ action: 'SendMessage', input: { DelaySeconds: seconds } })
     expect(JSON.parse(sent[0]!.input.MessageBody)).toEqual({ ...key, at: now + aheadMs })
+  })
+
+  it('of a flow waits in the queue of the flows, and never longer than that can', async () => {
+    const { sent, alarms } = open()
+    const flow: AlarmKey = { kind: 'flow', id: `flr_${ulid}` }
+    await alarms.set(flow, now)
+    await alarms.set(flow, now + 60 * minute)
+    expect(sent.map(({ action, input }) => [action, input.QueueUrl.split('/').at(-1), input.DelaySeconds])).toEqual([
+      ['SendMessage', 'flows', 0],
+      ['SendMessage', 'flows', 900],
+    ])
   })
 
   it('in more than fifteen minutes is a one-time entry of the Scheduler, a minute early, that removes itself', async () => {

@@ -9,6 +9,7 @@ const env = {
   ROUSE_TABLES: JSON.stringify(Object.fromEntries(Object.keys(tables).map((name) => [name, `rouse-${name}`]))),
   ROUSE_ALARMS_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/0/alarms',
   ROUSE_ALARMS_QUEUE_ARN: 'arn:aws:sqs:eu-west-1:0:alarms',
+  ROUSE_FLOWS_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/0/flows',
   ROUSE_SCHEDULER_GROUP: 'rouse',
   ROUSE_SCHEDULER_ROLE_ARN: 'arn:aws:iam::0:role/scheduler',
   ROUSE_QUEUE_PREFIX: 'rouse-',

@@ -2,6 +2,7 @@ import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { expect, it } from 'vitest'
+import { schemaVersion } from '../../shared/adapters/sqlite/layout.ts'
 import { openTable } from '../../shared/adapters/sqlite/table.ts'
 import { Unavailable } from '../../shared/ports/table.ts'
 import { scratchFolder } from './folder.ts'
@@ -56,7 +57,7 @@ it('a file of a newer schema is refused, and says what to do', async () => {
   const db = new Database(file)
   db.exec('PRAGMA user_version = 99')
   db.close()
-  expect(() => open(file)).toThrow(`${file} was written by a newer Rouse (schema 99, this one knows 3)`)
+  expect(() => open(file)).toThrow(`${file} was written by a newer Rouse (schema 99, this one knows ${schemaVersion})`)
 })
 
 it('a file of an older schema gets what was declared since, and keeps what it holds', async () => {

@@ -5,7 +5,7 @@ import { inHouse } from './in-house.ts'
 const posts = operations.filter(({ method }) => method === 'post')
 /** POSTs that create nothing: repeated, they find it done, or hand out what is next. */
 const creatingNothing = [
-  /^(pause|resume|archive|leave|join|cancel|preview)/,
+  /^(pause|resume|park|archive|leave|join|cancel|preview)/,
   /^(claim|heartbeat|end|grantQueue|retryDelivery)/,
   /^moveClock$/,
 ]
@@ -32,6 +32,7 @@ describe('the table of operations', () => {
       [
         'claimAgent',
         'claimSession',
+        'endJob',
         'endTurn',
         'grantQueueOfAgent',
         'grantQueueOfSession',

@@ -248,6 +248,53 @@ describe('the queue of a session', () => {
   })
 })
 
+describe('a flow', () => {
+  test('is replayed step by step by its own function, on a schedule too, and the sweep finds a step whose message was lost', async () => {
+    const { agent, session } = await agentWithSession(rouse)
+    const path = fresh('notes')
+    await rouse.ok('PUT', `/v1/agents/${agent.id}/tools/note`, {
+      description: 'Keeps a note.',
+      parameters: { type: 'object' },
+      readOnly: false,
+      steps: [{ document: { put: `\${args.path}`, body: `\${args.text}` } }],
+    })
+    const toolCalls = ['one', 'two', 'three'].map((text) => ({ tool: 'note', args: { path, text }, status: 'ok' }))
+    const from: string[] = []
+    for (let n = 0; n < 2; n += 1) {
+      await say(rouse, session.id, 'do it')
+      from.push((await end(rouse, (await claim(rouse, session.id)).turn.id, { toolCalls })).trace)
+    }
+    await rouse.ok('POST', `/v1/agents/${agent.id}/flows`, { name: 'notes', from, approve: true })
+    const over = async (id: string) => {
+      await until(async () => (await rouse.ok('GET', `/v1/flow-runs/${id}`)).status !== 'running', 120)
+      return await rouse.ok('GET', `/v1/flow-runs/${id}`)
+    }
+    const begin = async () => (await rouse.ok('POST', `/v1/agents/${agent.id}/flows/notes/run`)).flowRun.id
+    expect(await over(await begin())).toMatchObject({ status: 'ok', step: 3, reason: null })
+    expect((await rouse.call('GET', `/v1/documents/${path}`)).body).toBe('three')
+
+    const made = await rouse.ok('POST', '/v1/schedules', {
+      name: 'Notes',
+      flow: 'notes',
+      agent: agent.id,
+      at: ahead(4),
+    })
+    await until(async () => (await runs(rouse, made.id)).some((run) => run.result !== null), 120)
+    const [run] = await runs(rouse, made.id)
+    expect(run).toMatchObject({ outcome: 'fired', result: 'ok', message: null })
+    expect(await over(run.flowRun)).toMatchObject({ status: 'ok', schedule: made.id, trace: run.trace })
+
+    const QueueUrl = deployed.alarmsQueueUrl.replace('rouse-dev-alarms', 'rouse-dev-flows')
+    const id = await begin()
+    await sqs.send(new PurgeQueueCommand({ QueueUrl }))
+    await until(async () => {
+      await invoke(deployed.sweep)
+      return (await rouse.ok('GET', `/v1/flow-runs/${id}`)).status !== 'running'
+    }, 120)
+    expect(await over(id)).toMatchObject({ status: 'ok' })
+  })
+})
+
 describe('the HTTP journeys', () => {
   let doorway: Awaited<ReturnType<typeof openDoorway>>
   beforeAll(async () => {

@@ -77,6 +77,7 @@ describe('an alarm far ahead', () => {
       clock: behind,
       queueUrl: config.alarmsQueueUrl,
       queueArn: config.alarmsQueueArn,
+      flowsQueueUrl: config.flowsQueueUrl,
       schedulerGroup: config.schedulerGroup,
       schedulerRoleArn: config.schedulerRoleArn,
       scheduler: async () => scheduler,

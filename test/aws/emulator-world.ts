@@ -30,12 +30,14 @@ export async function openEmulatorWorld(aws: {
   for (const shape of shapes) await create(dynamo, shape, nameOf(shape.table))
   await scheduler.send(new CreateScheduleGroupCommand({ Name: run }))
   const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: `${run}-alarms` }))
+  const flows = await sqs.send(new CreateQueueCommand({ QueueName: `${run}-flows` }))
   const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }))
   const config: AwsConfig = {
     ...aws,
     tables: Object.fromEntries(shapes.map(({ table }) => [table, nameOf(table)])) as Record<TableName, string>,
     alarmsQueueUrl: QueueUrl!,
     alarmsQueueArn: Attributes!.QueueArn!,
+    flowsQueueUrl: flows.QueueUrl!,
     schedulerGroup: run,
     schedulerRoleArn: 'arn:aws:iam::000000000000:role/scheduler',
     queuePrefix: `${run}-`,

@@ -28,6 +28,13 @@ const gates: readonly [
   ],
   ['S2-20 the agent left: skipped, and it goes on', { left: true }, 'skipped', 'agent_left', 'active'],
   ['a worker that said it is away: missed', { disconnected: true }, 'missed', 'agent_not_connected', 'active'],
+  [
+    'S2-28 no worker that runs its check: missed, and it goes on',
+    { uncheckable: true },
+    'missed',
+    'no_check_worker',
+    'active',
+  ],
 ]
 
 describe('the gates of a wake', () => {

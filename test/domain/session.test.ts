@@ -64,7 +64,6 @@ describe('a lease', () => {
       leaseUntil: created + 30_000,
       leaseMs: 30_000,
       steerable: true,
-      day: null,
       cancelled: null,
     })
     const user = startTurn(headOf(), { ...o, run: null, message: { id: 'msg_1', kind: 'user', origin } })

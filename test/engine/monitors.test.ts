@@ -205,10 +205,41 @@ test('of twenty-five events of a conversation on one day exactly twenty go out; 
 
 test('fired side by side by several looks, each monitor fires once and no more than the day allows go out', async () => {
   await inRoom(async (room) => {
-    for (let i = 0; i < 12; i++) await arm(room, { watch: { document: { path: 'a' } } })
-    for (let i = 0; i < 8; i++) await arm(room, { watch: { document: { path: 'b' } } })
+    for (let i = 0; i < 10; i++) await arm(room, { watch: { document: { path: 'first' } } })
+    await put(room, 'first', 1)
+    const ids: string[] = []
+    for (let i = 0; i < 16; i++)
+      ids.push((await arm(room, { watch: { document: { path: i % 2 === 0 ? 'a' : 'b' } } })).id)
     await Promise.all([put(room, 'a', 1), put(room, 'b', 1), put(room, 'a', 2), put(room, 'b', 2)])
     expect(await events(room)).toHaveLength(20)
+    const all = await Promise.all(ids.map((id) => shownAs(room, id)))
+    expect(all.map(({ status }) => status).sort()).toEqual([...Array(6).fill('ended'), ...Array(10).fill('fired')])
+  })
+})
+
+test('a put between the look of an arming and its commit makes it look again', async () => {
+  await inRoom(async (room) => {
+    for (const [path, before] of [
+      ['new', null],
+      ['old', { done: false }],
+    ] as const) {
+      if (before !== null) await put(room, path, before)
+      let isFirst = true
+      const world = room.through((inner) => ({
+        get: (keys) => inner.get(keys),
+        list: (pk, range) => inner.list(pk, range),
+        find: (index, pk, range) => inner.find(index, pk, range),
+        commit: async (ops, token) => {
+          if (isFirst) {
+            isFirst = false
+            await put(room, path, { done: true })
+          }
+          await inner.commit(ops, token)
+        },
+      }))
+      const armed = await arm(room, { watch: { document: { path } }, when: 'doc.done' }, { world })
+      expect([path, armed.status]).toEqual([path, 'fired'])
+    }
   })
 })
 

@@ -1,13 +1,11 @@
-import type { Caller } from '../../shared/domain/access.ts'
 import type { Message } from '../../shared/domain/message.ts'
 import type { Call } from '../../shared/engine/call.ts'
 import { putDocument, removeDocument } from '../../shared/engine/documents.ts'
 import { listCards } from '../../shared/engine/feed-list.ts'
 import { listMessages } from '../../shared/engine/messages.ts'
 import { armMonitor, type MonitorInput, monitorFor } from '../../shared/engine/monitors.ts'
-import { agentFor } from '../../shared/engine/reach.ts'
 import { everything } from './cards.ts'
-import { keyOf, type Room } from './room.ts'
+import type { Room } from './room.ts'
 
 const always = { ifMatch: null, ifNoneMatch: null }
 
@@ -36,8 +34,6 @@ export async function events(room: Room, session = room.session): Promise<Messag
     if (after === null) return found.filter(({ kind }) => kind === 'monitor')
   }
 }
-
-export const agentKey = async (room: Room): Promise<Caller> => keyOf((await agentFor(room.call(), room.agent)).item)
 
 /** Why each card of the feed was brought up, and how often. */
 export const cards = async (room: Room) =>

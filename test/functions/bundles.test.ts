@@ -30,7 +30,7 @@ async function loads(name: string) {
   }
 }
 
-test.each(['alarm', 'sweep', 'change'])(
+test.each(['alarm', 'sweep', 'change', 'flow'])(
   '%s starts without zod, hono and the API, and with two clients of AWS',
   async (name) => {
     const { files, packages } = await loads(name)
@@ -43,7 +43,7 @@ test.each(['alarm', 'sweep', 'change'])(
   },
 )
 
-test.each(['api', 'alarm', 'sweep', 'change'])(
+test.each(['api', 'alarm', 'sweep', 'change', 'flow'])(
   '%s loads clients that few calls need with their first use',
   async (name) => {
     const { later } = await loads(name)

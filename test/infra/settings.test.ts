@@ -32,7 +32,7 @@ it('without topics no role may publish', () => {
 
 const lambda = 'arn:aws:lambda:eu-west-1:000000000000:function:start'
 
-it('functions that steps may call are told to each function, and called with the role of the API alone', () => {
+it('functions that steps may call are told to each function, and called with the roles that run tools for callers and flows', () => {
   const template = synthesized('dev', of({ lambdas: `${lambda},${lambda}:prod` }))
   for (const { Properties } of resources(template, 'AWS::Lambda::Function'))
     expect(Properties.Environment.Variables.ROUSE_LAMBDAS).toBe(`${lambda},${lambda}:prod`)
@@ -42,7 +42,11 @@ it('functions that steps may call are told to each function, and called with the
         Action === 'lambda:InvokeFunction' && JSON.stringify(Resource).includes('start'),
     ),
   )
-  expect(invoking.map(({ Resource }) => Resource)).toEqual([lambda, `${lambda}:prod`])
+  expect(invoking.map(({ Resource }) => Resource)).toEqual([lambda, `${lambda}:prod`, lambda, `${lambda}:prod`])
+  const roles = resources(template, 'AWS::IAM::Policy').filter(({ Properties }) =>
+    JSON.stringify(Properties).includes('lambda:InvokeFunction'),
+  )
+  expect(roles.map(({ id }) => id.replace(/Role.*/, '')).sort()).toEqual(['Api', 'Flow'])
 })
 
 it.each([

@@ -14,7 +14,7 @@ process.env.CDK_VALIDATION = 'false'
 export function synthesized(stage: StageName, settings: Settings = noSettings): Template {
   const dir = mkdtempSync(join(tmpdir(), 'rouse-synth-'))
   try {
-    for (const name of ['api', 'alarm', 'sweep', 'change']) {
+    for (const name of ['api', 'alarm', 'sweep', 'change', 'flow']) {
       mkdirSync(join(dir, 'code', name), { recursive: true })
       writeFileSync(join(dir, 'code', name, 'index.mjs'), `export const handler = () => '${name}'\n`)
     }

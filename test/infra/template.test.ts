@@ -72,14 +72,14 @@ describe('the tables', () => {
 describe('the functions', () => {
   test('run on nodejs24.x and arm64, each with a role and a log group of its own', () => {
     const functions = resources(stacks.dev, 'AWS::Lambda::Function')
-    expect(functions).toHaveLength(4)
+    expect(functions).toHaveLength(5)
     for (const { Properties } of functions) {
       expect(Properties.Runtime).toBe('nodejs24.x')
       expect(Properties.Architectures).toEqual(['arm64'])
       expect(Properties.LoggingConfig.LogFormat).toBe('JSON')
     }
-    expect(new Set(functions.map((f) => JSON.stringify(f.Properties.Role))).size).toBe(4)
-    expect(new Set(functions.map((f) => JSON.stringify(f.Properties.LoggingConfig.LogGroup))).size).toBe(4)
+    expect(new Set(functions.map((f) => JSON.stringify(f.Properties.Role))).size).toBe(5)
+    expect(new Set(functions.map((f) => JSON.stringify(f.Properties.LoggingConfig.LogGroup))).size).toBe(5)
   })
 
   test.each(stages)('%s: logs do not pile up for ever', (stage) => {
@@ -146,6 +146,51 @@ describe('alarms', () => {
     expect(rule!.Properties.ScheduleExpression).toBe('rate(1 minute)')
     expect(rule!.Properties.State).toBe('ENABLED')
     expect(rule!.Properties.Targets[0].Arn).toEqual({ 'Fn::GetAtt': [functionNamed(stacks.dev, 'Sweep').id, 'Arn'] })
+  })
+})
+
+describe('runs of flows', () => {
+  const queue = (name: string) =>
+    resources(stacks.dev, 'AWS::SQS::Queue').find((q) => q.Properties.QueueName === `rouse-dev-${name}`)!
+  const flow = () => functionNamed(stacks.dev, 'Flow')
+
+  test('go on in a queue of their own, one step an invocation', () => {
+    expect(mappingNamed('FlowDelivery').Properties).toMatchObject({
+      BatchSize: 1,
+      EventSourceArn: { 'Fn::GetAtt': [queue('flows').id, 'Arn'] },
+      FunctionName: { Ref: flow().id },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+    })
+    expect(queue('flows').Properties.VisibilityTimeout).toBeGreaterThanOrEqual(6 * flow().Properties.Timeout)
+    expect(flow().Properties.RecursiveLoop).toBe('Allow')
+  })
+
+  test('that fail five times lie in a dead-letter queue for two weeks', () => {
+    expect(queue('flows').Properties.RedrivePolicy).toEqual({
+      deadLetterTargetArn: { 'Fn::GetAtt': [queue('flows-dead').id, 'Arn'] },
+      maxReceiveCount: 5,
+    })
+    expect(queue('flows-dead').Properties.MessageRetentionPeriod).toBe(14 * 86_400)
+  })
+
+  test('do what calls of tools do, and hand out, send and publish nothing', () => {
+    const actions = statementsOf(stacks.dev, 'FlowRole').flatMap(({ Action }) => [Action].flat())
+    expect(actions).toContain('ssm:GetParameter')
+    expect(actions.filter((action) => /^(sns|sts):|^ssm:Put|^ssm:Delete/.test(action))).toEqual([])
+    const receives = statementsOf(stacks.dev, 'FlowRole').filter(({ Action }) =>
+      [Action].flat().includes('sqs:ReceiveMessage'),
+    )
+    expect(receives.map(({ Resource }) => Resource)).toEqual([{ 'Fn::GetAtt': [queue('flows').id, 'Arn'] }])
+  })
+
+  test('are begun and found by all others, and gone on with by their own function alone', () => {
+    const receivers = ['ApiRole', 'AlarmRole', 'SweepRole', 'ChangeRole'].flatMap((role) =>
+      statementsOf(stacks.dev, role).filter(
+        ({ Action, Resource }) =>
+          [Action].flat().includes('sqs:ReceiveMessage') && JSON.stringify(Resource).includes(queue('flows').id),
+      ),
+    )
+    expect(receivers).toEqual([])
   })
 })
 
@@ -229,7 +274,7 @@ describe('permissions', () => {
   })
 
   test('keys and people are read by the functions that wake, and written by the api function alone', () => {
-    for (const name of ['AlarmRole', 'SweepRole', 'ChangeRole']) {
+    for (const name of ['AlarmRole', 'SweepRole', 'ChangeRole', 'FlowRole']) {
       const actions = statementsOf(stacks.dev, name)
         .filter(({ Resource }) => JSON.stringify(Resource).includes('AccessTable'))
         .flatMap(({ Action }) => [Action].flat())
@@ -238,7 +283,7 @@ describe('permissions', () => {
   })
 
   test('secrets are put and removed by the api function alone', () => {
-    const mayPut = ['ApiRole', 'AlarmRole', 'SweepRole', 'ChangeRole'].filter((name) =>
+    const mayPut = ['ApiRole', 'AlarmRole', 'SweepRole', 'ChangeRole', 'FlowRole'].filter((name) =>
       statementsOf(stacks.dev, name).some(({ Action }) => [Action].flat().includes('ssm:PutParameter')),
     )
     expect(mayPut).toEqual(['ApiRole'])

@@ -60,6 +60,20 @@ async function tool(rouse: RouseNode, who: Actor, more: Json = {}): Promise<{ na
   return { name, path }
 }
 
+/** An agent that runs its own checks, with a schedule toward a second session of it, and a prompt it can send. */
+async function toAnother(rouse: RouseNode) {
+  await letAgentsUseSessions(rouse)
+  const who = await checker(rouse)
+  const second = await session(rouse, who.agent.id, { main: false })
+  const { session: sink } = await agentWithSession(rouse)
+  const made = await schedule(rouse, { session: second.id, every: '10m', check: { script: 'x.sh' } }, who.as)
+  const send = () => rouse.call('POST', `/v1/sessions/${sink.id}/messages`, { text: 'go on' }, who.as)
+  const spend = async (times: number) => {
+    for (let n = 0; n < times; n += 1) expect((await send()).status).toBe(201)
+  }
+  return { who, second, made, send, spend }
+}
+
 onClock('a check before the prompt', start, (rouse) => {
   test('S2-22 a schedule can have a check, which is kept, changed and cleared', async () => {
     const who = await checker(rouse)
@@ -412,7 +426,11 @@ onClock('a check before the prompt', start, (rouse) => {
     expect((await rouse.call('GET', `/v1/documents/${path}/written`)).status).toBe(404)
     await rouse.ok('DELETE', at)
     await moveBy(rouse, '10m')
-    expect(await fates(rouse, made.id)).toEqual(Array(3).fill(['failed', 'check_failed']))
+    expect(await fates(rouse, made.id)).toEqual([
+      ['failed', 'check_failed'],
+      ['failed', 'check_tool_not_readonly'],
+      ['failed', 'check_unknown_tool'],
+    ])
     expect(await incidents(rouse, made.id)).toHaveLength(1)
     expect(await messages(rouse, who.session.id)).toEqual([])
   })
@@ -1027,22 +1045,8 @@ onClock('a check and the rest of a schedule', start, (rouse) => {
     await letAgentsUseSessions(rouse)
   })
 
-  /** An agent that runs its own checks, with a schedule toward a second session of it, and a prompt it can send. */
-  async function toAnother() {
-    await letAgentsUseSessions(rouse)
-    const who = await checker(rouse)
-    const second = await session(rouse, who.agent.id, { main: false })
-    const { session: sink } = await agentWithSession(rouse)
-    const made = await schedule(rouse, { session: second.id, every: '10m', check: { script: 'x.sh' } }, who.as)
-    const send = () => rouse.call('POST', `/v1/sessions/${sink.id}/messages`, { text: 'go on' }, who.as)
-    const spend = async (times: number) => {
-      for (let n = 0; n < times; n += 1) expect((await send()).status).toBe(201)
-    }
-    return { who, second, made, send, spend }
-  }
-
   test('what a check found when the 30 prompts are spent is held, and goes out whole when the person writes', async () => {
-    const { who, second, made, spend } = await toAnother()
+    const { who, second, made, spend } = await toAnother(rouse)
     await moveBy(rouse, '10m')
     const job = await theJob(rouse, who)
     await spend(promptsMax - 1)
@@ -1066,7 +1070,7 @@ onClock('a check and the rest of a schedule', start, (rouse) => {
   })
 
   test('when they are spent before its time, it is checked and goes out once the person has written', async () => {
-    const { who, second, made, spend } = await toAnother()
+    const { who, second, made, spend } = await toAnother(rouse)
     await spend(promptsMax - 1)
     await moveBy(rouse, '10m')
     const [held] = await runs(rouse, made.id)
@@ -1085,7 +1089,7 @@ onClock('a check and the rest of a schedule', start, (rouse) => {
   })
 
   test('a check that finds nothing counts no prompt, and a run that is held after one can be denied', async () => {
-    const { who, second, made, send, spend } = await toAnother()
+    const { who, second, made, send, spend } = await toAnother(rouse)
     await live(rouse, who, [[0], [0]])
     await spend(promptsMax - 2)
     await moveBy(rouse, '10m')
@@ -1128,6 +1132,38 @@ onClock('a check and the rest of a schedule', start, (rouse) => {
       ['fired', null],
     ])
     expect(await read(rouse, made.id)).toMatchObject({ status: 'done' })
+  })
+})
+
+onClock('a run that is held after its check', start, (rouse) => {
+  for (const status of ['active', 'paused'] as const)
+    test(`run now is a word of its own: with the prompts spent, what its check finds goes out, ${status} as it is`, async () => {
+      const { who, second, made, spend } = await toAnother(rouse)
+      await spend(promptsMax - 1)
+      if (status === 'paused') await rouse.ok('POST', `/v1/schedules/${made.id}/pause`, {})
+      expect((await runNow(rouse, made.id)).status).toBe(202)
+      await answerCheck(rouse, who, 0, 'what it found')
+      await moveBy(rouse, '3m')
+      expect((await runs(rouse, made.id)).filter(({ trigger }) => trigger === 'manual')).toMatchObject([
+        { outcome: 'fired', reason: null },
+      ])
+      expect((await turnOf(rouse, second.id)).message.text).toContain('\nwhat it found\n')
+    })
+
+  test('a run that is held after its check does not hang when its schedule is paused', async () => {
+    const { who, second, made, spend } = await toAnother(rouse)
+    await moveBy(rouse, '10m')
+    const job = await theJob(rouse, who)
+    await spend(promptsMax - 1)
+    await rouse.ok('POST', `/v1/schedules/${made.id}/pause`, {})
+    await endJob(rouse, who, job.id, 0, 'what it found')
+    await moveBy(rouse, '3m')
+    await say(rouse, who.session.id, 'go on')
+    await moveBy(rouse, '3m')
+    const [row] = await runs(rouse, made.id)
+    // Paused meanwhile, it may be dropped; but it does not hang.
+    expect(['fired', 'skipped']).toContain(row.outcome)
+    expect((await prompts(rouse, second.id)).length).toBe(row.outcome === 'fired' ? 1 : 0)
   })
 })
 

@@ -134,23 +134,6 @@ onClock('ticks of an idle main session', clock, (rouse) => {
     expect(agent.proactive.enabled).toBe(false)
   })
 
-  const defaults: readonly [string, string, Json][] = [
-    ['S3-9', 'enabled', true],
-    ['S3-10', 'tickSeconds', 300],
-    ['S3-11', 'minSleepSeconds', 30],
-    ['S3-12', 'maxSleepSeconds', 3600],
-    ['S3-13', 'idleTickLimit', 3],
-    ['S3-14', 'maxTicksPerDay', 48],
-    ['S3-15', 'maxTokensPerDay', 2_000_000],
-    ['S3-16', 'maxWindowMinutes', 480],
-    ['S3-17', 'allowYolo', false],
-  ]
-  for (const [id, name, value] of defaults)
-    test(`${id} ${name} is ${value} by default`, async () => {
-      const made = await agent(rouse)
-      expect((await rouse.ok('GET', `/v1/agents/${made.id}`)).proactive[name]).toBe(value)
-    })
-
   test('null and {} mean the defaults, and a part of them leaves the rest', async () => {
     const made = await agent(rouse, { proactive: { tickSeconds: 600 } })
     const { proactive: standard } = await agent(rouse)
@@ -228,6 +211,7 @@ onClock('ticks of an idle main session', clock, (rouse) => {
     const { session, at } = await begun(rouse)
     // The first tick would come at 300 s; its horizon reaches to 600 s.
     const soon = await schedule(rouse, { session: session.id, at: after(at, 590) })
+    await quietUntil(rouse, session.id, after(at, 300))
     expect(await ticks(rouse, session.id)).toMatchObject({ state: 'waiting', reason: 'schedule_soon' })
     await quietUntil(rouse, session.id, after(at, 589))
     await moveTo(rouse, after(at, 590))
@@ -235,6 +219,12 @@ onClock('ticks of an idle main session', clock, (rouse) => {
     expect(message.origin).toMatchObject({ schedule: soon.id })
     await end(rouse, turn.id)
     expect(await ticks(rouse, session.id)).toMatchObject({ state: 'armed', nextAt: after(at, 890) })
+  })
+
+  test('a tick that the next schedule will hold back is not said to be armed', async () => {
+    const { session, at } = await begun(rouse)
+    await schedule(rouse, { session: session.id, at: after(at, 590) })
+    expect(await ticks(rouse, session.id)).toMatchObject({ state: 'waiting', reason: 'schedule_soon' })
   })
 
   test('a schedule beyond the horizon leaves the tick where it is', async () => {
@@ -374,9 +364,8 @@ onClock('ticks of an idle main session', clock, (rouse) => {
   test('S3-40 the text asks to sleep at least 300 seconds unless something outside is about to happen', async () => {
     const { session } = await begun(rouse)
     const { message } = await nextTick(rouse, session.id)
-    expect(message.text).toMatch(/at least 300 seconds/)
-    expect(message.text).toMatch(/unless .*(external|outside)/s)
-    expect(message.text).toMatch(/sleep/)
+    expect(message.text).toMatch(/sleep[^.]*\b(at least 300|300 or more)\b[^.]*unless[^.]*(external|outside)/)
+    expect(message.text).toMatch(/every wake costs/i)
   })
 
   test('S3-41 writing while a tick holds the loop cancels its turn, and the turn of the word runs', async () => {
@@ -572,39 +561,130 @@ onClock('ticks of an idle main session', clock, (rouse) => {
   })
 })
 
+onClock('the settings of an agent that has set none', clock, (rouse) => {
+  test('S3-9 they are enabled', async () => {
+    const { session } = await begun(rouse)
+    expect((await ticks(rouse, session.id)).state).toBe('armed')
+  })
+
+  test('S3-10 the first tick comes after 300 seconds', async () => {
+    const { session, at } = await begun(rouse)
+    expect((await ticks(rouse, session.id)).nextAt).toBe(after(at, 300))
+  })
+
+  test('S3-11 no sleep is shorter than 30 seconds', async () => {
+    const { session } = await begun(rouse)
+    const at = await speak(rouse, session.id, sleeps(1))
+    expect((await ticks(rouse, session.id)).nextAt).toBe(after(at, 30))
+  })
+
+  test('S3-12 no sleep is longer than 3600 seconds', async () => {
+    const { session } = await begun(rouse)
+    const at = await speak(rouse, session.id, sleeps(604_800))
+    expect((await ticks(rouse, session.id)).nextAt).toBe(after(at, 3600))
+  })
+
+  test('S3-13 it parks after 3 unproductive ticks, and not after 2', async () => {
+    const { session } = await begun(rouse)
+    const states: string[] = []
+    for (let n = 0; n < 3; n += 1) states.push((await tickThat(rouse, session.id)).state)
+    expect(states).toEqual(['armed', 'armed', 'parked'])
+  })
+
+  test('S3-14 a day has 48 ticks', async () => {
+    const { session } = await begun(rouse)
+    for (let n = 1; n <= 47; n += 1)
+      expect(await tickThat(rouse, session.id, sleeps(30))).toMatchObject({ state: 'armed', today: { ticks: n } })
+    expect(await tickThat(rouse, session.id, sleeps(30))).toMatchObject({
+      state: 'waiting',
+      reason: 'max_ticks_per_day',
+      today: { ticks: 48 },
+    })
+    await quietUntil(rouse, session.id, instant(await now(rouse), 120))
+  })
+
+  test('S3-15 a day has 2,000,000 tokens', async () => {
+    const { session } = await begun(rouse)
+    expect((await tickThat(rouse, session.id, { ...sleeps(30), tokens: 1_999_999 })).state).toBe('armed')
+    expect(await tickThat(rouse, session.id, { ...sleeps(30), tokens: 1 })).toMatchObject({
+      state: 'waiting',
+      reason: 'max_tokens_per_day',
+      today: { ticks: 2, tokens: 2_000_000 },
+    })
+  })
+
+  test('S3-16 the window is 480 minutes wide', async () => {
+    const { session, at } = await begun(rouse)
+    expect((await ticks(rouse, session.id)).windowUntil).toBe(instant(at, 480))
+  })
+
+  test('S3-17 yolo is not allowed', async () => {
+    const { session } = await begun(rouse, {}, { session: { permission: 'yolo' } })
+    expect(await ticks(rouse, session.id)).toMatchObject({ state: 'waiting', reason: 'permission_yolo' })
+  })
+
+  test('an agent shows all of them, those included that were never set', async () => {
+    expect((await agent(rouse, { proactive: { tickSeconds: 600 } })).proactive).toEqual({
+      enabled: true,
+      tickSeconds: 600,
+      minSleepSeconds: 30,
+      maxSleepSeconds: 3600,
+      idleTickLimit: 3,
+      maxTicksPerDay: 48,
+      maxTokensPerDay: 2_000_000,
+      maxWindowMinutes: 480,
+      allowYolo: false,
+    })
+  })
+})
+
 onClock('what a day and a window allow', '2026-03-02T20:00:00Z', (rouse) => {
-  const toDayEnd = async (rouse: RouseNode, sessionId: string, opens: string, reason: string) => {
-    expect(await ticks(rouse, sessionId)).toMatchObject({ state: 'waiting', reason, nextAt: opens })
+  const toDayEnd = async (sessionId: string, opens: string, reason: string) => {
+    expect(await ticks(rouse, sessionId)).toMatchObject({ state: 'waiting', reason })
     await quietUntil(rouse, sessionId, after(opens, -1))
+    expect(await ticks(rouse, sessionId)).toMatchObject({ state: 'waiting', reason, nextAt: opens })
     await nextTick(rouse, sessionId)
     expect(await now(rouse)).toBe(opens)
   }
 
+  for (const [reason, settings] of [
+    ['max_ticks_per_day', { maxTicksPerDay: 1 }],
+    ['max_tokens_per_day', { maxTokensPerDay: 1 }],
+  ] as const)
+    test(`${reason} says at once when it opens again`, async () => {
+      const { session } = await begun(rouse, settings)
+      const midnight = `${instant(await now(rouse), 24 * 60).slice(0, 10)}T00:00:00.000Z`
+      expect(await tickThat(rouse, session.id, { ...sleeps(300), tokens: 1 })).toMatchObject({
+        state: 'waiting',
+        reason,
+        nextAt: midnight,
+      })
+    })
+
   test('S3-49 the ticks of a day have a limit, and the next day begins anew', async () => {
-    const { session } = await begun(rouse, { maxTicksPerDay: 3 })
+    const { session } = await begun(rouse, { maxTicksPerDay: 3, maxWindowMinutes: 2880 })
     const midnight = `${instant(await now(rouse), 24 * 60).slice(0, 10)}T00:00:00.000Z`
     for (let n = 1; n <= 3; n += 1)
       expect((await tickThat(rouse, session.id, sleeps(300))).today).toEqual({ ticks: n, tokens: 0 })
-    await toDayEnd(rouse, session.id, midnight, 'max_ticks_per_day')
+    await toDayEnd(session.id, midnight, 'max_ticks_per_day')
     expect((await ticks(rouse, session.id)).today).toEqual({ ticks: 1, tokens: 0 })
   })
 
   test('S3-50 the tokens of a day have a limit, and only those of ticks count', async () => {
-    const { session } = await begun(rouse, { maxTokensPerDay: 5000, maxWindowMinutes: 1440 })
+    const { session } = await begun(rouse, { maxTokensPerDay: 5000, maxWindowMinutes: 2880 })
     await speak(rouse, session.id, { tokens: 1_000_000 })
     expect((await ticks(rouse, session.id)).today).toEqual({ ticks: 0, tokens: 0 })
     const midnight = `${instant(await now(rouse), 24 * 60).slice(0, 10)}T00:00:00.000Z`
     await tickThat(rouse, session.id, { ...sleeps(300), tokens: 5000 })
-    await toDayEnd(rouse, session.id, midnight, 'max_tokens_per_day')
+    await toDayEnd(session.id, midnight, 'max_tokens_per_day')
     expect((await ticks(rouse, session.id)).today).toEqual({ ticks: 1, tokens: 0 })
   })
 
   test('S3-51 the window limits how long it stays armed, and only a person opens it again', async () => {
     const { session, at } = await begun(rouse, { maxWindowMinutes: 60, maxSleepSeconds: 600 })
     let put = 0
-    for (let view = await ticks(rouse, session.id); view.state === 'armed'; put += 1) {
-      expect(view).toMatchObject({ windowUntil: instant(at, 60) })
-      expect(view.nextAt <= instant(at, 60)).toBe(true)
+    for (let view = await ticks(rouse, session.id); view.nextAt < instant(at, 60); put += 1) {
+      expect(view).toMatchObject({ state: 'armed', windowUntil: instant(at, 60) })
       view = await tickThat(rouse, session.id, sleeps(600))
     }
     expect(put).toBe(6)
@@ -616,6 +696,13 @@ onClock('what a day and a window allow', '2026-03-02T20:00:00Z', (rouse) => {
     expect(await ticks(rouse, session.id)).toMatchObject({ state: 'parked', reason: 'max_window' })
     const since = await speak(rouse, session.id)
     expect(await ticks(rouse, session.id)).toMatchObject({ state: 'armed', windowUntil: instant(since, 60) })
+  })
+
+  test('what is planned lies within the window', async () => {
+    const { session, at } = await begun(rouse, { maxWindowMinutes: 60 })
+    const view = await tickThat(rouse, session.id, sleeps(3600))
+    // The tick of 65 minutes after the word cannot come: nothing says that it will.
+    expect(view.nextAt === null || view.nextAt <= instant(at, 60)).toBe(true)
   })
 
   test('every word of a person opens the window anew', async () => {
@@ -646,6 +733,8 @@ onClock('a day is one of the owner’s zone', '2026-10-24T20:00:00Z', (rouse) =>
       const first = await rouse.ok('GET', `/v1/sessions/${id}/ticks`, undefined, { key })
       await moveTo(rouse, first.nextAt)
       expect(await answer(sleeps(300))).toBe('tick')
+      // Looked at once more before the day is over, so that its end is what is planned.
+      await moveBy(rouse, '5m')
       expect(await rouse.ok('GET', `/v1/sessions/${id}/ticks`, undefined, { key })).toMatchObject({
         state: 'waiting',
         reason: 'max_ticks_per_day',

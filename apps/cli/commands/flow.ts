@@ -5,7 +5,8 @@ import { agentId } from '../lookup.ts'
 import { type PageOptions, pageOptions, pageQuery, showPage } from '../pages.ts'
 import { UsageError } from '../report.ts'
 import type { Screen } from '../screen.ts'
-import { calls, collect, type Shell } from '../shell.ts'
+import { calls, collect, given, type Shell, wholeNumber } from '../shell.ts'
+import { flowRunCommands } from './flow-runs.ts'
 
 interface Step {
   readonly tool: string
@@ -19,6 +20,8 @@ interface Flow {
   readonly needsApproval: readonly string[]
   readonly from: readonly string[]
   readonly createdAt: string
+  /** It is none yet. */
+  readonly shadow?: { readonly agreed: number; readonly wanted: number } | null
 }
 
 interface Suggestion {
@@ -34,6 +37,7 @@ interface PromoteOptions {
   readonly from: readonly string[]
   readonly overwrite?: boolean
   readonly approve?: boolean
+  readonly shadow?: number
 }
 
 export function flowCommands(shell: Shell, program: Command): void {
@@ -47,6 +51,11 @@ export function flowCommands(shell: Shell, program: Command): void {
     .option('--agent <agent>', 'whose flow, by name or id (default: the agent of the first trace)')
     .option('--overwrite', 'replace a flow of that name')
     .option('--approve', 'let the agent call the tools of the flow unasked from now on')
+    .option(
+      '--shadow <n>',
+      'compare it with the next n runs first, and offer it on a card when all did the same',
+      wholeNumber,
+    )
   calls<PromoteOptions>(
     shell,
     promote,
@@ -64,9 +73,11 @@ export function flowCommands(shell: Shell, program: Command): void {
         from: from.map((id) => id.trim()),
         ...(options.overwrite ? { overwrite: true } : {}),
         ...(options.approve ? { approve: true } : {}),
+        ...given({ shadow: options.shadow }),
       }
       const made = await client.call<Flow>('POST', path`/v1/agents/${agent}/flows`, { body })
       show(made, () => {
+        if (made.shadow != null) return screen.line(inShadow(screen, made, made.shadow.wanted))
         screen.line(`Promoted ${screen.bold(made.name)}: ${counted(made.steps.length, 'step')}, no model call.`)
         tellMissing(screen, made)
       })
@@ -98,6 +109,28 @@ export function flowCommands(shell: Shell, program: Command): void {
             ),
         }),
       )
+    },
+  )
+
+  const shadows = flow
+    .command('shadows')
+    .description('flows that are none yet: what --shadow compares')
+    .argument('[agent]', 'by name or id')
+    .option('--agent <agent>', 'the same')
+  calls<{ agent?: string }>(
+    shell,
+    shadows,
+    { example: 'rouse flow shadows assistant' },
+    async ({ client, args, options, screen, show }) => {
+      const agent = await agentId(client, agentIn(options.agent ?? args[0]!))
+      const found = await client.call<{ data: Flow[] }>('GET', path`/v1/agents/${agent}/flow-shadows`)
+      show(found, ({ data }) => {
+        if (data.length === 0) return screen.line('None. `rouse flow promote --shadow 3` keeps one.')
+        screen.table(
+          [{ head: 'FLOW', narrowest: 16 }, { head: 'STEPS' }, { head: 'AGREED' }],
+          data.map((of) => [of.name, `${of.steps.length}`, `${of.shadow?.agreed ?? 0} of ${of.shadow?.wanted ?? 0}`]),
+        )
+      })
     },
   )
 
@@ -136,6 +169,8 @@ export function flowCommands(shell: Shell, program: Command): void {
     },
   )
 
+  flowRunCommands(shell, flow)
+
   const suggest = flow
     .command('suggest')
     .description('what an agent does again and again, call for call, and no flow stands for yet')
@@ -162,6 +197,10 @@ export function flowCommands(shell: Shell, program: Command): void {
     },
   )
 }
+
+/** What becomes of a flow that is none yet. */
+const inShadow = (screen: Screen, { name, steps }: Flow, wanted: number): string =>
+  `Kept ${screen.bold(name)} (${counted(steps.length, 'step')}), which runs nothing yet: the next ${counted(wanted, 'run')} that ${wanted === 1 ? 'begins' : 'begin'} with ${steps[0]?.tool} ${wanted === 1 ? 'is' : 'are'} compared with it, and a card offers it when all did the same.`
 
 /** @throws UsageError */
 function agentIn(given: string): string {

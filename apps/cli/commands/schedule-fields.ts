@@ -22,6 +22,7 @@ export interface ScheduleOptions extends TimeOptions {
   readonly name?: string
   readonly prompt?: string
   readonly promptFile?: string
+  readonly flow?: string
   readonly session?: string
   readonly agent?: string
   readonly channel?: string
@@ -59,6 +60,7 @@ export const wakeOptions = (command: Command): Command =>
     .optionsGroup('What and where:')
     .option('--prompt <text>', 'what the agent is told; - reads it from the standard input')
     .option('--prompt-file <file>', 'read the prompt from a file')
+    .option('--flow <name>', "instead of a prompt: one of the agent's flows, without a model")
     .option('--session <session>', 'ses_…, wake this conversation')
     .option('--agent <agent>', 'name or id: a fresh session of this agent for each run')
     .option('--channel <session>', "ses_…, where title, answers and notes go (default the agent's main session)")
@@ -103,11 +105,11 @@ export const timeFields = ({ at, every, cron, rrule, dtstart, tz, until, jitter,
 
 /** The body of a create or an edit. */
 export async function scheduleBody({ client, options, io }: Caller<ScheduleOptions>): Promise<Record<string, unknown>> {
-  const { name, session, channel, note, deliver, overlap, onUnknown, pauseAfterFailures } = options
+  const { name, flow, session, channel, note, deliver, overlap, onUnknown, pauseAfterFailures } = options
   const prompt = await promptOf(options, io.stdin)
   const agent = options.agent === undefined ? undefined : await agentId(client, options.agent)
   const fields: Record<string, unknown> = {
-    ...given({ name, prompt, session, agent }),
+    ...given({ name, prompt, flow, session, agent }),
     ...timeFields(options),
     ...given({ channel, note, deliver, check: checkOf(options), overlap, onUnknown, pauseAfterFailures }),
   }

@@ -43,7 +43,7 @@ const statusOf = ({ status, endedReason, pausedReason }: Schedule): string => {
 
 /** What a person wants to see after creating or changing one: that it will wake whom they meant, when they meant. */
 export function showSchedule(screen: Screen, row: Schedule, nowMs: number): void {
-  const { prompt, session, agent, channel, note, deliver, check, misfire, overlap } = row as Schedule &
+  const { prompt, flow, session, agent, channel, note, deliver, check, misfire, overlap } = row as Schedule &
     Record<string, unknown>
   screen.pairs([
     ['schedule', row.id],
@@ -60,6 +60,7 @@ export function showSchedule(screen: Screen, row: Schedule, nowMs: number): void
     ['if running', text(overlap)],
     ['note', text(note)],
     ['deliver', Array.isArray(deliver) ? deliver.join('\n') : ''],
+    ['flow', text(flow)],
     ['prompt', text(prompt)],
   ])
 }

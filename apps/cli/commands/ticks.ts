@@ -8,11 +8,12 @@ import { calls, given, type Shell, wholeNumber } from '../shell.ts'
 import { relative } from '../times.ts'
 
 export function tickCommands(shell: Shell, program: Command): void {
-  const ticks = program
-    .command('ticks')
-    .description('whether and when an idle session wakes itself')
+  const ticks = program.command('ticks').description('whether and when an idle session wakes itself')
+  const showing = ticks
+    .command('show', { isDefault: true })
+    .description('its state, and why')
     .argument('<session>', 'ses_…')
-  calls(shell, ticks, { example: 'rouse ticks ses_01J…' }, async ({ client, args, screen, show }) => {
+  calls(shell, showing, { example: 'rouse ticks ses_01J…' }, async ({ client, args, screen, show }) => {
     const view = await client.call<Ticks>('GET', path`/v1/sessions/${args[0]!}/ticks`)
     const nowMs = await serverNow(client)
     show(view, () => showTicks(screen, view, nowMs))
@@ -68,6 +69,7 @@ const showTicks = (screen: Screen, view: Ticks, nowMs: number): void =>
 const words: Readonly<Record<string, string>> = {
   switch_off: 'switched off for this deployment',
   disabled: 'off for this agent (proactive.enabled)',
+  session_archived: 'the session is archived, or was compacted into another',
   child_session: 'child sessions have none',
   not_main: 'only main sessions have them',
   no_input: 'nobody has written here yet',

@@ -10,6 +10,8 @@ export interface AlarmOptions {
   readonly clock: Clock
   readonly queueUrl: string
   readonly queueArn: string
+  /** Where runs of flows are woken, apart from all others. */
+  readonly flowsQueueUrl: string
   readonly schedulerGroup: string
   /** What the Scheduler becomes to send to the queue. */
   readonly schedulerRoleArn: string
@@ -24,22 +26,26 @@ const earlyMs = 60_000
 
 /**
  * The alarm clock: what comes within fifteen minutes waits in the alarms queue itself, anything later in EventBridge Scheduler
- * as a one-time entry that removes itself. Both put `{ kind, id, at }` into the queue.
+ * as a one-time entry that removes itself. Both put `{ kind, id, at }` into the queue. Those of flows have a queue of their own, and never
+ * wait longer than it can: whoever hears one early looks again.
  */
 export function openAlarms(options: AlarmOptions): AlarmClock {
-  const { client, clock, queueUrl } = options
+  const { client, clock } = options
   return {
     async set(key, at) {
       const waitMs = at - clock.now()
+      const isFlow = key.kind === 'flow'
+      const isFar = waitMs > delayMsMax && !isFlow
+      const QueueUrl = isFlow ? options.flowsQueueUrl : options.queueUrl
       const body = JSON.stringify({ kind: key.kind, id: key.id, at })
       try {
-        if (waitMs > delayMsMax) await schedule(options, key, at, body)
+        if (isFar) await schedule(options, key, at, body)
         else {
-          const DelaySeconds = Math.max(0, Math.ceil(waitMs / 1000))
-          await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body, DelaySeconds }))
+          const DelaySeconds = Math.max(0, Math.ceil(Math.min(waitMs, delayMsMax) / 1000))
+          await client.send(new SendMessageCommand({ QueueUrl, MessageBody: body, DelaySeconds }))
         }
       } catch (error) {
-        throw failure(error, `alarm for ${key.kind} ${key.id}`, waitMs > delayMsMax ? 'EventBridge Scheduler' : 'SQS')
+        throw failure(error, `alarm for ${key.kind} ${key.id}`, isFar ? 'EventBridge Scheduler' : 'SQS')
       }
     },
   }

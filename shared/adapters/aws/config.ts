@@ -9,6 +9,7 @@ export interface AwsConfig {
   readonly tables: { readonly [name in TableName]: string }
   readonly alarmsQueueUrl: string
   readonly alarmsQueueArn: string
+  readonly flowsQueueUrl: string
   readonly schedulerGroup: string
   /** What EventBridge Scheduler becomes to send to the alarms queue. */
   readonly schedulerRoleArn: string
@@ -35,6 +36,7 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
     tables: tableNames(needed('ROUSE_TABLES')),
     alarmsQueueUrl: needed('ROUSE_ALARMS_QUEUE_URL'),
     alarmsQueueArn: needed('ROUSE_ALARMS_QUEUE_ARN'),
+    flowsQueueUrl: needed('ROUSE_FLOWS_QUEUE_URL'),
     schedulerGroup: needed('ROUSE_SCHEDULER_GROUP'),
     schedulerRoleArn: needed('ROUSE_SCHEDULER_ROLE_ARN'),
     queuePrefix: needed('ROUSE_QUEUE_PREFIX'),

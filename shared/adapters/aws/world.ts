@@ -52,6 +52,7 @@ export function openWorld(config: AwsConfig, log: Log): World {
       clock,
       queueUrl: config.alarmsQueueUrl,
       queueArn: config.alarmsQueueArn,
+      flowsQueueUrl: config.flowsQueueUrl,
       schedulerGroup: config.schedulerGroup,
       schedulerRoleArn: config.schedulerRoleArn,
       scheduler: once(async () => new (await import('@aws-sdk/client-scheduler')).SchedulerClient(options)),
