@@ -9,6 +9,7 @@ module.exports = {
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     floor('time-stands-alone', '^shared/time/', '^(shared/(?!time/)|apps/|functions/|infra/|test/)'),
+    floor('schema-knows-time-only', '^shared/schema/', '^(shared/(?!schema/|time/)|apps/|functions/|infra/|test/)'),
     floor('cel-stands-alone', '^shared/cel/', '^(shared/(?!cel/)|apps/|functions/|infra/|test/)'),
     {
       name: 'cel-has-two-libraries',

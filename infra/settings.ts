@@ -12,6 +12,7 @@ export interface Settings {
 
 const variables = {
   allowHosts: 'ROUSE_ALLOW_HOSTS',
+  allowOrigins: 'ROUSE_ALLOW_ORIGINS',
   telegramApi: 'ROUSE_TELEGRAM_API',
   rateLimit: 'ROUSE_RATE_LIMIT',
   proactive: 'ROUSE_EXPERIMENTAL_PROACTIVE',

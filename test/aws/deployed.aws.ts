@@ -288,7 +288,7 @@ describe('a flow', () => {
     const id = await begin()
     await sqs.send(new PurgeQueueCommand({ QueueUrl }))
     await until(async () => {
-      await invoke(deployed.sweep)
+      await invoke(deployed.sweep, {})
       return (await rouse.ok('GET', `/v1/flow-runs/${id}`)).status !== 'running'
     }, 120)
     expect(await over(id)).toMatchObject({ status: 'ok' })
@@ -326,8 +326,8 @@ describe('the HTTP journeys', () => {
   }, 600_000)
 })
 
-test('after all that nothing lies in the dead-letter queue', async () => {
-  const QueueUrl = `${deployed.alarmsQueueUrl}-dead`
+test.each(['alarms', 'flows'])('after all that nothing lies in the dead-letter queue of %s', async (name) => {
+  const QueueUrl = deployed.alarmsQueueUrl.replace('rouse-dev-alarms', `rouse-dev-${name}-dead`)
   const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }))
   expect(Messages ?? []).toEqual([])
 })

@@ -11,12 +11,20 @@ it('nothing set is nothing set', () => {
 })
 
 it('what is set with -c reaches every function, and topics may be published to by those that deliver', () => {
-  const settings = of({ allowHosts: 'hooks.internal', rateLimit: '50:500', snsTopics: `${topic},${topic}-2` })
+  const settings = of({
+    allowHosts: 'hooks.internal',
+    allowOrigins: 'https://rouse.example',
+    proactive: '0',
+    rateLimit: '50:500',
+    snsTopics: `${topic},${topic}-2`,
+  })
   const template = synthesized('dev', settings)
   const functions = resources(template, 'AWS::Lambda::Function')
   for (const { Properties } of functions)
     expect(Properties.Environment.Variables).toMatchObject({
       ROUSE_ALLOW_HOSTS: 'hooks.internal',
+      ROUSE_ALLOW_ORIGINS: 'https://rouse.example',
+      ROUSE_EXPERIMENTAL_PROACTIVE: '0',
       ROUSE_RATE_LIMIT: '50:500',
     })
   const publishing = resources(template, 'AWS::IAM::Policy').filter(({ Properties }) =>
