@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { openIds } from '../../shared/adapters/ids.ts'
 import { openBell } from '../../shared/adapters/sqlite/bell.ts'
@@ -14,10 +17,10 @@ import { formatInstant } from '../../shared/time/index.ts'
 /** As many as one look at a herd takes. */
 const perRound = 500
 const perSession = 20
-const rounds = 4
+const rounds = 12
 
 /**
- * Runs a few herds through the engine, on a store in memory that is thrown away.
+ * Runs a few herds through the engine, on a store that is thrown away.
  *
  * JavaScript runs slow until it has run often: the first herd after a start took nearly twice as long as the second. The one at eight
  * in the morning should not be the one that pays for that. Gives way to other work every few milliseconds.
@@ -26,7 +29,9 @@ const rounds = 4
  */
 export async function warmUp(live: World, signal: AbortSignal): Promise<void> {
   const at = live.clock.now()
-  const table = openTable({ file: ':memory:', clock: live.clock })
+  // A file, so that what writes to disk has run often too.
+  const dir = mkdtempSync(join(tmpdir(), 'rouse-warm-'))
+  const table = openTable({ file: join(dir, 'rouse.db'), clock: live.clock })
   const bell = openBell()
   const ids = openIds()
   const world: World = {
@@ -69,5 +74,6 @@ export async function warmUp(live: World, signal: AbortSignal): Promise<void> {
   } finally {
     bell.closeAll()
     await table.close()
+    rmSync(dir, { recursive: true, force: true })
   }
 }

@@ -31,8 +31,10 @@ export async function viewTicks(call: Call, id: string): Promise<TicksView> {
     return { ...none, state: 'off', reason: 'session_archived', windowUntil: null }
   const unwritten = plan ?? { ...blank, parked: 'no_input', day }
   // What would meet the tick that is planned is told now, not when it comes.
-  const planned = { ...look.seat, now: Math.max(call.now, plan?.nextAt ?? call.now) }
-  const gate = tickGate(look.seat, unwritten) ?? tickGate(planned, unwritten)
+  // Its budgets were drawn on when it was put.
+  const seat = plan !== null && plan.waiting !== null ? { ...look.seat, short: null } : look.seat
+  const planned = { ...seat, now: Math.max(call.now, plan?.nextAt ?? call.now) }
+  const gate = tickGate(seat, unwritten) ?? tickGate(planned, unwritten)
   if (gate?.kind === 'off') return { ...none, state: 'off', reason: gate.reason, windowUntil: null }
   if (gate?.kind === 'parks') return { ...none, state: 'parked', reason: gate.reason }
   if (item.turn?.kind === 'tick') return { ...none, state: 'running', reason: null }

@@ -36,6 +36,7 @@ anywhere('flows', (rouse) => {
       name: 'weekly-digest',
       agent: agent.id,
       steps: digest.map(({ tool, args }) => ({ tool, args, hash: null })),
+      shadow: null,
       needsApproval: ['fetch', 'send'],
       from: ids,
       createdAt: expect.any(String),

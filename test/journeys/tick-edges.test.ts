@@ -308,6 +308,13 @@ onClock('parks', clock, (rouse) => {
     expect(await ticks(rouse, session.id)).toMatchObject({ state: 'armed', nextAt: after(await now(rouse), 300) })
   })
 
+  test('a word starts the planner of a fork', async () => {
+    const { session } = await begun(rouse)
+    const derived = await rouse.ok('POST', `/v1/sessions/${session.id}/fork`, {})
+    const since = await speak(rouse, derived.id)
+    expect(await ticks(rouse, derived.id)).toMatchObject({ state: 'armed', nextAt: after(since, 300) })
+  })
+
   test('parking while a tick runs lets it end, and none follows', async () => {
     const { session } = await begun(rouse)
     const { turn } = await nextTick(rouse, session.id)
@@ -565,6 +572,14 @@ onClock('what a tick sets in motion', clock, (rouse) => {
       ({ kind, replyTo }) => kind === 'answer' && replyTo === message.id,
     )
     expect(said).toMatchObject([{ text: 'tidied up' }])
+  })
+
+  test('a tick that has taken the last wake of the day waits for a worker, and for nothing else', async () => {
+    const { agent, session, at } = await begun(rouse)
+    await rouse.ok('PATCH', `/v1/agents/${agent.id}`, { budget: { wakesPerDay: 1 } })
+    await moveTo(rouse, after(at, 300))
+    expect(await ticks(rouse, session.id)).toMatchObject({ state: 'waiting', reason: 'not_claimed' })
+    expect((await turnOf(rouse, session.id)).message.kind).toBe('tick')
   })
 
   test('a tick draws on the wakes of the agent’s budget, and waits where they are used up', async () => {
