@@ -248,6 +248,63 @@ describe('the queue of a session', () => {
   })
 })
 
+describe('what happens reaches whoever waits for it, and no sweep is needed', () => {
+  const heard = async (session: string, kind: string): Promise<Json | null> =>
+    (await rouse.ok('GET', `/v1/sessions/${session}/messages?limit=100`)).data.find((m: Json) => m.kind === kind) ??
+    null
+
+  test("a document's change reaches a monitor and a trigger by the table's stream", async () => {
+    const [watching, followed] = [await agentWithSession(rouse), await agentWithSession(rouse)]
+    const path = fresh('builds/one')
+    const made = await rouse.ok('POST', '/v1/monitors', {
+      session: watching.session.id,
+      note: 'Say how it went.',
+      watch: { document: { path } },
+      when: 'doc.n > 1',
+    })
+    const trigger = await rouse.ok('POST', '/v1/triggers', {
+      name: 'Builds',
+      session: followed.session.id,
+      prompt: 'Read it.',
+      on: { document: { path } },
+      when: 'doc.n > 1',
+    })
+    await rouse.ok('PUT', `/v1/documents/${path}`, { n: 1 })
+    await rouse.ok('PUT', `/v1/documents/${path}`, { n: 2 })
+    await until(async () => (await heard(watching.session.id, 'monitor')) !== null, 120)
+    await until(async () => (await heard(followed.session.id, 'schedule')) !== null, 120)
+    expect(await rouse.ok('GET', `/v1/monitors/${made.id}`)).toMatchObject({ status: 'fired' })
+    expect((await rouse.ok('GET', `/v1/triggers/${trigger.id}/runs`)).data).toMatchObject([
+      { trigger: 'event', outcome: 'fired' },
+    ])
+  })
+
+  test('a time watch comes by its alarm, a check by a tool is run by it, and an idle session ticks after its delay', async () => {
+    const { agent, session } = await agentWithSession(rouse)
+    await rouse.ok('PATCH', `/v1/agents/${agent.id}`, { proactive: { tickSeconds: 5 } })
+    const path = fresh('calls')
+    await rouse.ok('PUT', `/v1/documents/${path}`, { calls: 3 })
+    await rouse.ok('PUT', `/v1/agents/${agent.id}/tools/calls`, {
+      description: 'Reads the calls.',
+      parameters: { type: 'object' },
+      readOnly: true,
+      steps: [{ document: { get: path } }],
+    })
+    await rouse.ok('POST', '/v1/monitors', { session: session.id, note: 'Now.', watch: { time: { in: 'PT4S' } } })
+    const checked = await schedule(rouse, { session: session.id, at: ahead(4), check: { tool: 'calls' } })
+    await until(async () => (await heard(session.id, 'monitor')) !== null, 120)
+    await until(async () => (await runs(rouse, checked.id))[0]?.outcome === 'fired', 120)
+    expect((await heard(session.id, 'schedule'))?.text).toContain('"calls": 3')
+    await rouse.ok('DELETE', `/v1/schedules/${checked.id}`)
+    for (let given = await claim(rouse, session.id); given !== null; given = await claim(rouse, session.id))
+      await end(rouse, given.turn.id)
+    await say(rouse, session.id, 'hello')
+    await end(rouse, (await claim(rouse, session.id)).turn.id)
+    await until(async () => (await heard(session.id, 'tick')) !== null, 120)
+    await rouse.ok('POST', `/v1/sessions/${session.id}/ticks/park`)
+  })
+})
+
 describe('a flow', () => {
   test('is replayed step by step by its own function, on a schedule too, and the sweep finds a step whose message was lost', async () => {
     const { agent, session } = await agentWithSession(rouse)
