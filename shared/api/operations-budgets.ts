@@ -1,5 +1,6 @@
+import * as z from 'zod'
 import type { Limits } from '../domain/budget.ts'
-import { type Budget, listBudgets, setOwnBudget } from '../engine/budget-calls.ts'
+import { type Budget, listBudgets, type SessionBudget, sessionBudget, setOwnBudget } from '../engine/budget-calls.ts'
 import { ok, operation } from './operation.ts'
 import * as schemas from './schemas.ts'
 
@@ -10,9 +11,14 @@ export const budgetOperations = [
     name: 'listBudgets',
     method: 'get',
     path: '/v1/budgets',
-    summary: 'What your own budget and those of your agents allow today, have used and have left',
+    summary:
+      "What your own budget and those of your agents allow today, have used and have left; with `session` that session's counters besides",
     tag,
-    run: async (call) => ok({ data: (await listBudgets(call)).map(budget), nextCursor: null }),
+    query: z.strictObject({ session: schemas.id.optional() }),
+    run: async (call, { query }) => {
+      const own = query.session === undefined ? [] : [sessionRow(await sessionBudget(call, query.session))]
+      return ok({ data: [...own, ...(await listBudgets(call)).map(budget)], nextCursor: null })
+    },
   }),
   operation({
     name: 'setBudget',
@@ -28,6 +34,16 @@ export const budgetOperations = [
     },
   }),
 ]
+
+const sessionRow = ({ session, day, prompts, monitors, ticks, tickTokens }: SessionBudget) => ({
+  scope: 'session',
+  id: session,
+  day,
+  prompts: of(prompts.limit, prompts.used),
+  monitors: of(monitors.limit, monitors.used),
+  ticks: of(ticks.limit, ticks.used),
+  tickTokens: of(tickTokens.limit, tickTokens.used),
+})
 
 const budget = ({ scope, id, day, limits, used }: Budget) => ({
   scope,

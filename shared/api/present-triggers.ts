@@ -17,6 +17,7 @@ export function trigger({ definition: d, cursor, head, maker }: Loaded) {
     agent: d.agent,
     session: head?.item.session ?? null,
     prompt: d.prompt,
+    flow: d.flow ?? null,
     on: sourceOf(on),
     when: on.when,
     settle: on.settle,

@@ -25,13 +25,24 @@ export const triggerCreate = z.strictObject({
   name,
   session: id.nullish().meta({ description: 'the conversation it fires in' }),
   agent: id.nullish().meta({ description: 'a fresh session of this agent for each run' }),
-  prompt,
+  prompt: prompt.nullish(),
+  flow: z
+    .string()
+    .min(1)
+    .max(200)
+    .nullish()
+    .meta({ description: 'in place of a prompt: one of the flows of the agent' }),
   on: z
     .union([z.strictObject({ document }), z.strictObject({ webhook })])
     .meta({ description: 'a document, everything below a prefix, or a webhook with an address of its own' }),
   ...conditions,
 })
-export const triggerPatch = z.strictObject({ name: name.optional(), prompt: prompt.optional(), ...conditions })
+export const triggerPatch = z.strictObject({
+  name: name.optional(),
+  prompt: prompt.optional(),
+  flow: z.string().min(1).max(200).optional(),
+  ...conditions,
+})
 export const triggerQuery = {
   agent: id.optional(),
   session: id.optional(),

@@ -1,7 +1,8 @@
 import type { AlarmKey, World } from '../ports/world.ts'
 import { deliverNamed } from './deliver-due.ts'
-import { lapseOrSetAside, quarantine } from './drain.ts'
+import { headOrSetAside, quarantine } from './drain.ts'
 import { runJobsNamed } from './job-run.ts'
+import { lapse, tick } from './lapse.ts'
 import { look } from './look.ts'
 import { lookAtNamedMonitors } from './monitor-due.ts'
 
@@ -15,11 +16,13 @@ import { lookAtNamedMonitors } from './monitor-due.ts'
  */
 export async function onAlarms(world: World, keys: readonly AlarmKey[], now: number): Promise<void> {
   const named = (kind: AlarmKey['kind']) => [...new Set(keys.flatMap((key) => (key.kind === kind ? [key.id] : [])))]
-  await Promise.all(named('turn').map((conv) => lapseOrSetAside(world, conv, now)))
+  await Promise.all(named('turn').map((conv) => headOrSetAside(world, conv, now, lapse)))
   await quarantine(world, await look(world, named('schedule'), now))
   await Promise.all([
     lookAtNamedMonitors(world, named('monitor'), now),
     runJobsNamed(world, named('job')),
     deliverNamed(world, named('delivery')),
+    // What wakes by itself goes last.
+    Promise.all(named('turn').map((conv) => headOrSetAside(world, conv, now, tick))),
   ])
 }

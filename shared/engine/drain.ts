@@ -3,7 +3,7 @@ import { type IndexEntries, type IndexName, type Key, Unavailable } from '../por
 import type { World } from '../ports/world.ts'
 import { doApart } from './apart.ts'
 import { Contended } from './call.ts'
-import { lapse } from './lapse.ts'
+import { lapse, tick } from './lapse.ts'
 import { look } from './look.ts'
 import { lookAtMonitors } from './monitor-due.ts'
 import { commit, everyShard, keys, read } from './store.ts'
@@ -29,13 +29,14 @@ export async function drain(world: World, now: number, apartMsMax = Number.POSIT
 
 /** Leases, schedules, and what monitors see without help: where receivers who take their time must not be waited for. */
 export async function drainWakes(world: World, now: number): Promise<number> {
-  let looked = 0
+  const heads: string[] = []
   for (const shard of everyShard(world)) {
     for await (const convs of due(world, 'leases', shard, now)) {
-      looked += convs.length
-      await Promise.all(convs.map((conv) => lapseOrSetAside(world, conv, now)))
+      heads.push(...convs)
+      await Promise.all(convs.map((conv) => headOrSetAside(world, conv, now, lapse)))
     }
   }
+  let looked = heads.length
   const bad: string[] = []
   for (const shard of everyShard(world)) {
     for await (const ulids of due(world, 'due', shard, now)) {
@@ -50,7 +51,10 @@ export async function drainWakes(world: World, now: number): Promise<number> {
     }
   }
   await quarantine(world, bad)
-  return looked + (await lookAtMonitors(world, now))
+  looked += await lookAtMonitors(world, now)
+  // What wakes by itself goes last.
+  for (const conv of heads) await headOrSetAside(world, conv, now, tick)
+  return looked
 }
 
 /** The next instant at which something is due, or null: nothing is armed. */
@@ -81,13 +85,18 @@ async function* due(world: World, index: IndexName, shard: string, now: number):
 }
 
 /** A conversation that cannot be looked at stops nobody else. */
-export async function lapseOrSetAside(world: World, conv: string, now: number): Promise<void> {
+export async function headOrSetAside(
+  world: World,
+  conv: string,
+  now: number,
+  look: typeof lapse | typeof tick,
+): Promise<void> {
   try {
-    await lapse(world, conv, now)
+    await look(world, conv, now)
   } catch (error) {
     if (error instanceof Unavailable && !(error instanceof Contended)) throw error
     const what = error instanceof Error ? error.message : 'unknown fault'
-    world.log('error', `turn could not be ended: ${what}`, { conversation: conv })
+    world.log('error', `conversation could not be looked at: ${what}`, { conversation: conv })
     if (!(error instanceof Contended)) await setAside(world, ['C#'.concat(conv), 'A'], {}, 'conv')
   }
 }

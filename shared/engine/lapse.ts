@@ -8,8 +8,8 @@ import { keys, read } from './store.ts'
 import { tickDue } from './ticks.ts'
 
 /**
- * Looks at a conversation's head: ends its turn as `unknown` when the lease has run out, puts a tick that is due, and goes on with a closing
- * that was cut off. Looking twice, early or at what is over does nothing.
+ * Looks at a conversation's head: ends its turn as `unknown` when the lease has run out, and goes on with a closing that was cut off. Looking
+ * twice, early or at what is over does nothing.
  */
 export async function lapse(world: World, conv: string, now: number): Promise<void> {
   const closing = await retrying(async () => {
@@ -19,7 +19,6 @@ export async function lapse(world: World, conv: string, now: number): Promise<vo
     if (turn === null || !hasLapsed(turn, now)) {
       // The lease was renewed since its alarm was set; nothing else brings the next one.
       if (turn !== null) await hint(world, () => world.alarms.set({ kind: 'turn', id: conv }, turn.leaseUntil))
-      else await tickDue(world, head, now)
       return head.item.closing
     }
     const reason = turn.cancelled === null ? 'lease_expired' : cancelReason(turn.cancelled)
@@ -37,6 +36,16 @@ export async function lapse(world: World, conv: string, now: number): Promise<vo
   })
   // A closing that a crash cut off goes on here.
   if (closing) await closeConversation(world, conv, now)
+}
+
+/**
+ * Puts a tick that is due, after everything else that is: where a budget is short, ticks go last. Early, stale or twice: nothing.
+ */
+export async function tick(world: World, conv: string, now: number): Promise<void> {
+  await retrying(async () => {
+    const head = await read<Head>(world, keys.head(conv))
+    if (head !== null) await tickDue(world, head, now)
+  })
 }
 
 export const cancelReason = (by: 'person' | 'overlap' | 'input'): string =>

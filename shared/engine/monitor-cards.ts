@@ -1,12 +1,11 @@
-import { type Card, cardIdOf } from '../domain/card.ts'
 import { limits } from '../domain/limits.ts'
 import type { Monitor } from '../domain/monitor.ts'
 import { onOneLine } from '../domain/names.ts'
 import type { Head } from '../domain/session.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
+import { noticeOp } from './notices.ts'
 import { nameOfConversation } from './prompts.ts'
-import { keys, putCard, read } from './store.ts'
 
 /** One card for a conversation, a reason and a day, brought back and never multiplied. */
 export async function endedCard(
@@ -41,40 +40,11 @@ export const failingCard = (world: World, monitor: Monitor, now: number): Promis
     reason: 'monitor_failing',
   })
 
-async function bringUp(
+const bringUp = (
   world: World,
   monitor: Monitor,
   head: Stored<Head> | null,
   now: number,
   o: { readonly what: string; readonly title: string; readonly body: string; readonly reason: string },
-): Promise<Op> {
-  const id = cardIdOf(o.what)
-  const stored = await read<Card>(world, keys.card(monitor.principal, id))
-  // The id is a fast hash: what stands there may be somebody's post that was made to collide.
-  const before = stored?.item.kind === 'notice' ? stored.item : null
-  return putCard(
-    {
-      id,
-      person: monitor.principal,
-      kind: 'notice',
-      title: onOneLine(o.title),
-      body: o.body,
-      group: null,
-      label: 'risk',
-      loop: null,
-      seen: (before?.seen ?? 0) + 1,
-      autoSendOn: null,
-      reason: o.reason,
-      status: 'open',
-      schedule: null,
-      session: head?.item.session ?? null,
-      agent: monitor.agent,
-      run: null,
-      request: null,
-      createdAt: before?.createdAt ?? now,
-      at: now,
-      settledAt: null,
-    },
-    stored?.version ?? 'absent',
-  )
-}
+): Promise<Op> =>
+  noticeOp(world, { ...o, person: monitor.principal, session: head?.item.session ?? null, agent: monitor.agent }, now)

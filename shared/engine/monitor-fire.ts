@@ -143,7 +143,7 @@ const isTold = (gate: string): boolean => !['agent_deleted', 'session_deleted', 
 
 /** What the events of one conversation share: it must still be open, and the day must have room for all of them. */
 function placeOps({ head, day, fires }: Seat, put: readonly Fire[], now: number): Op[] {
-  const key = firesKey(head!.item.conv, day)
+  const key = keys.events(head!.item.conv, day)
   const ttl = ttlAfter(now)
   const counted: Op =
     fires === null
@@ -156,8 +156,6 @@ function placeOps({ head, day, fires }: Seat, put: readonly Fire[], now: number)
         }
   return [headUnchanged(head!), counted]
 }
-
-const firesKey = (conv: string, day: string): Key => [`B#${conv}`, `D#${day}`]
 
 function firedOps(world: World, { stored, event }: Fire, message: Message, now: number): Op[] {
   const done =
@@ -208,7 +206,7 @@ async function loadSeats(world: World, monitors: readonly Monitor[], now: number
   const found = new Map(names.map((name, i) => [name, items[i] ?? null]))
   const at = <T>(name: string): Stored<T> | null => (found.get(name) ?? null) as Stored<T> | null
   const days = monitors.map(({ owner }) => dayOf(now, at<Person>(owner)?.item.tz ?? 'UTC').day)
-  const dayKeys = new Map(monitors.map(({ conv }, i) => [conv, firesKey(conv, days[i]!)]))
+  const dayKeys = new Map(monitors.map(({ conv }, i) => [conv, keys.events(conv, days[i]!)]))
   const limited = monitors.flatMap(({ agent, principal }) =>
     limitedBy(at<Agent>(agent)?.item ?? null, principal, at<Limits>(`limits ${principal}`)?.item ?? null),
   )

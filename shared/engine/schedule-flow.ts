@@ -7,7 +7,7 @@ import { assertMay, assertPerson } from './reach.ts'
 import type { Agent } from './store.ts'
 
 /** What a schedule sets in motion. */
-type Work = Pick<Definition, 'kind' | 'prompt' | 'flow'>
+export type Work = Pick<Definition, 'kind' | 'prompt' | 'flow'>
 
 interface WorkInput {
   readonly prompt?: string | null | undefined

@@ -45,6 +45,8 @@ export const keys = {
   /** What a person has set for themselves, and what a day has used of a limited budget. */
   limits: (person: string): Key => [`B#${bare(person)}`, 'L'],
   budget: (id: string, day: string): Key => [`B#${bare(id)}`, `D#${day}`],
+  /** What monitors have fired in a conversation on a day. */
+  events: (conv: string, day: string): Key => [`B#${conv}`, `D#${day}`],
   card: (person: string, id: string): Key => [`E#${bare(person)}`, `C#${bare(id)}`],
 }
 

@@ -20,6 +20,7 @@ import { nameOfConversation, promptOp } from './prompts.ts'
 import { actingIn, assertAgentSessions, principal, scheduleFor } from './reach.ts'
 import { putCursor } from './rows.ts'
 import { assertMatches, ended } from './schedule-edit.ts'
+import { assertMayFlow, editedWork, meansFlow, type Work, workOf } from './schedule-flow.ts'
 import { newCursor, type Target, targetOf, unchangedHeads } from './schedules.ts'
 import { asItem, commit, expireDefinition, keys, type Person, putDefinition, read } from './store.ts'
 import { triggerVariables } from './trigger-fire.ts'
@@ -30,7 +31,9 @@ export interface TriggerInput {
   readonly name: string
   readonly session?: string | null | undefined
   readonly agent?: string | null | undefined
-  readonly prompt: string
+  readonly prompt?: string | null | undefined
+  /** In place of a prompt: the name of one of the agent's flows. */
+  readonly flow?: string | null | undefined
   readonly on:
     | { readonly document: { readonly path: string } | { readonly prefix: string } }
     | { readonly webhook: true | { readonly signed: boolean } }
@@ -64,15 +67,18 @@ export async function createTrigger(call: Call, input: TriggerInput, newHook: Ne
   await assertAgentSessions(call)
   const hook = 'webhook' in input.on ? newHook() : null
   const source = sourceOf(input.on, hook?.sha256 ?? '')
-  const on: TriggerOn = { source, ...conditionsOf(input) }
+  const on: TriggerOn = { source, ...conditionsOf(input, meansFlow(input) ? 'flow' : 'prompt') }
   const owner = principal(call)
   const tz = (await read<Person>(world, keys.person(owner)))?.item.tz ?? 'UTC'
   const signed = 'webhook' in source && source.webhook.signed
   const loaded = await retrying(async () => {
-    const target = await targetOf(call, input, acting?.head ?? null)
+    const addressed = await targetOf(call, input, acting?.head ?? null)
+    // A flow runs in no session: one that is named stands for its agent.
+    const target = meansFlow(input) ? { ...addressed, head: null } : addressed
+    const work = await workOf(call, target.agent, input)
     const toOther = acting !== null && acting.head.conv !== target.head?.item.conv
     const reach = reachOf(acting?.reach ?? { hops: 0, depth: 0 }, toOther)
-    const definition = define(call, { id, input, on, target, tz, reach, maker: acting?.head ?? null })
+    const definition = define(call, { id, input, on, target, work, tz, reach, maker: acting?.head ?? null })
     const places: Place[] = [{ list: 'fires', key: placeOf(definition) }]
     if (toOther) places.push({ list: 'made', key: keys.links(acting.head.conv) })
     const links = await linkOps(world, id, places)
@@ -119,7 +125,7 @@ function sourceOf(on: TriggerInput['on'], sha256: string): TriggerOn['source'] {
   return on
 }
 
-function conditionsOf(input: TriggerPatch): Omit<TriggerOn, 'source'> {
+function conditionsOf(input: TriggerPatch, kind: Definition['kind']): Omit<TriggerOn, 'source'> {
   const when = input.when ?? null
   if (when !== null) {
     try {
@@ -129,10 +135,15 @@ function conditionsOf(input: TriggerPatch): Omit<TriggerOn, 'source'> {
       throw error
     }
   }
+  // Decision 7, and a flow that writes what it follows would feed itself at the speed of the machine.
+  const settle = input.settle ?? (kind === 'flow' ? '1m' : null)
+  const settleMs = settle === null ? 0 : durationMs(settle, 'settle', limits.settleMsMax)
+  if (kind === 'flow' && settleMs < limits.flowGapMsMin)
+    throw bodyFault('settle', 'expected 1 minute or more: a flow runs once a minute at most')
   return {
     when,
-    settle: input.settle ?? null,
-    settleMs: input.settle == null ? 0 : durationMs(input.settle, 'settle', limits.settleMsMax),
+    settle,
+    settleMs,
     maxPerDay: input.maxPerDay ?? null,
   }
 }
@@ -144,6 +155,7 @@ function define(
     readonly input: TriggerInput
     readonly on: TriggerOn
     readonly target: Target
+    readonly work: Work
     readonly tz: string
     readonly reach: Definition['reach']
     readonly maker: { readonly conv: string; readonly title: string | null } | null
@@ -153,11 +165,10 @@ function define(
   return {
     id: o.id,
     gen: 1,
-    kind: 'prompt',
+    ...o.work,
     name: input.name,
     agent: target.agent.id,
     conv: target.head?.item.conv ?? null,
-    prompt: promptOf(input.prompt),
     spec: { kind: 'event', tz: o.tz },
     on: o.on,
     every: null,
@@ -180,11 +191,6 @@ function define(
     createdAt: call.now,
     editedAt: call.now,
   }
-}
-
-function promptOf(prompt: string): string {
-  if (prompt.trim() === '') throw bodyFault('prompt', 'expected the text that the agent gets each time')
-  return prompt
 }
 
 function untilOf(call: Call, until: string | null | undefined): number | null {
@@ -228,13 +234,14 @@ export async function editTrigger(
     const loaded = await triggerFor(call, id)
     const { cursor, definition: old } = loaded
     if (cursor.item.status === 'ended') throw ended(id, cursor.item.reason)
+    assertMayFlow(call, old)
     assertMatches(loaded, ifMatch)
     const on = old.on!
     const given = { when: on.when, settle: on.settle, maxPerDay: on.maxPerDay, ...defined(patch) }
     const acting = await actingIn(call)
     const toOther = acting !== null && acting.head.conv !== old.conv
     const counted =
-      toOther && patch.prompt !== undefined
+      toOther && patch.prompt != null
         ? [
             await promptOp(call, acting, {
               title: `"${onOneLine(old.name)}", a trigger for another session, is to be changed`,
@@ -246,8 +253,8 @@ export async function editTrigger(
       ...old,
       gen: old.gen + 1,
       name: patch.name ?? old.name,
-      prompt: patch.prompt === undefined ? old.prompt : promptOf(patch.prompt),
-      on: { source: on.source, ...conditionsOf(given) },
+      ...(await editedWork(call, old, loaded.agent!, patch)),
+      on: { source: on.source, ...conditionsOf(given, old.kind) },
       until: patch.until === undefined ? old.until : untilOf(call, patch.until),
       editedAt: now,
     }

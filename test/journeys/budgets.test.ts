@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { agentWithSession, claim, end, moveBy, schedule } from './actors.ts'
-import { onClock } from './node.ts'
+import { agentWithSession, claim, end, moveBy, say, schedule } from './actors.ts'
+import { type Json, onClock } from './node.ts'
 
 onClock('budgets', '2026-11-02T00:00:00Z', (rouse) => {
   const budgetOf = async (id: string) =>
@@ -44,5 +44,50 @@ onClock('budgets', '2026-11-02T00:00:00Z', (rouse) => {
     expect((await rouse.call('GET', '/v1/budgets', undefined, { key })).status).toBe(200)
     const refused = await rouse.call('PATCH', '/v1/budgets', { wakesPerDay: 1 }, { key })
     expect([refused.status, refused.body.code]).toEqual([403, 'person_only'])
+  })
+
+  test('every kind of wake draws on one budget: schedules, monitors, prompts of agents and ticks; ticks go last', async () => {
+    const { agent, session } = await agentWithSession(rouse)
+    await say(rouse, session.id, 'hello')
+    await end(rouse, (await claim(rouse, session.id)).turn.id)
+    await rouse.ok('PATCH', `/v1/agents/${agent.id}`, { budget: { wakesPerDay: 2 } })
+    // The tick, planned for five minutes from now, the schedule and the monitor are due in the same moment.
+    await rouse.ok('POST', '/v1/monitors', { session: session.id, note: 'Now.', watch: { time: { in: '5m' } } })
+    const made = await schedule(rouse, { agent: agent.id, every: '5m' })
+    await moveBy(rouse, '5m')
+    const [run] = (await rouse.ok('GET', `/v1/schedules/${made.id}/runs`)).data
+    expect([run.outcome, run.reason]).toEqual(['fired', null])
+    const kinds = (await rouse.ok('GET', `/v1/sessions/${session.id}/messages`)).data.map((m: Json) => m.kind)
+    expect(kinds).toContain('monitor')
+    expect(kinds).not.toContain('tick')
+    expect((await budgetOf(agent.id)).wakes).toEqual({ limit: 2, used: 2, left: 0 })
+  })
+
+  test("a session's own counters are shown with it: prompts, monitors, ticks and their tokens", async () => {
+    const { agent, session } = await agentWithSession(rouse)
+    const rows = async () => (await rouse.ok('GET', `/v1/budgets?session=${session.id}`)).data
+    expect((await rows())[0]).toEqual({
+      scope: 'session',
+      id: session.id,
+      day: expect.any(String),
+      prompts: { limit: 30, used: 0, left: 30 },
+      monitors: { limit: 20, used: 0, left: 20 },
+      ticks: { limit: 48, used: 0, left: 48 },
+      tickTokens: { limit: 2_000_000, used: 0, left: 2_000_000 },
+    })
+    await rouse.ok('POST', '/v1/monitors', { session: session.id, note: 'Now.', watch: { time: { in: '1m' } } })
+    await moveBy(rouse, '1m')
+    await end(rouse, (await claim(rouse, session.id)).turn.id)
+    await say(rouse, session.id, 'hello')
+    await end(rouse, (await claim(rouse, session.id)).turn.id)
+    await moveBy(rouse, '5m')
+    await end(rouse, (await claim(rouse, session.id)).turn.id, { tokens: 700, sleep: { seconds: 3600 } })
+    expect((await rows())[0]).toMatchObject({
+      monitors: { used: 1, left: 19 },
+      ticks: { used: 1, left: 47 },
+      tickTokens: { used: 700 },
+    })
+    expect((await rows()).some(({ id }: Json) => id === agent.id)).toBe(true)
+    expect((await rouse.call('GET', '/v1/budgets?session=ses_none')).status).toBe(404)
   })
 })

@@ -3,7 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { rouse as command } from '../cli/rouse.ts'
 import { Folder } from '../worker/folder.ts'
-import { type Actor, actor, agent, end, fresh, keyOf, moveBy, read, runs, say, turnOf } from './actors.ts'
+import {
+  type Actor,
+  actor,
+  agent,
+  end,
+  fresh,
+  keyOf,
+  letAgentsUseSessions,
+  moveBy,
+  read,
+  runs,
+  say,
+  turnOf,
+} from './actors.ts'
 import { anywhere, type Json, onClock, type RouseNode } from './node.ts'
 import { Worker } from './worker.ts'
 
@@ -295,5 +308,65 @@ onClock('flows on schedules', '2026-03-02T06:00:00Z', (rouse) => {
     const card = data.find((of: Json) => of.schedule === id)
     expect([card.reason, card.actions]).toEqual(['unknown_flow', ['run-now', 'dismiss']])
     expect(card.body).toContain('no flow named "weekly-digest"')
+  })
+})
+
+onClock('a flow on a trigger', '2026-03-02T08:00:00Z', (rouse) => {
+  const note = (path: string): Json => ({
+    description: 'Keeps a note.',
+    parameters: { type: 'object' },
+    readOnly: false,
+    steps: [{ document: { put: path, body: 'seen' } }],
+  })
+
+  test('it is replayed when what it follows has settled, a minute at least, and cannot feed itself faster', async () => {
+    const who = await actor(rouse)
+    const path = fresh('loop')
+    await rouse.ok('PUT', `/v1/agents/${who.agent.id}/tools/note`, note(path))
+    await promote(rouse, who, [{ tool: 'note', args: {} }])
+    const on = { document: { path } }
+    const made = await rouse.ok('POST', '/v1/triggers', {
+      name: 'Loop',
+      agent: who.agent.id,
+      flow: 'weekly-digest',
+      on,
+    })
+    expect(made).toMatchObject({ kind: 'flow', flow: 'weekly-digest', prompt: null, settle: '1m', session: null })
+    await rouse.ok('PUT', `/v1/documents/${path}`, 'changed')
+    await moveBy(rouse, '59s')
+    expect((await rouse.ok('GET', `/v1/triggers/${made.id}/runs`)).data).toEqual([])
+    await moveBy(rouse, '1s')
+    const rows = (await rouse.ok('GET', `/v1/triggers/${made.id}/runs`)).data
+    expect(rows).toMatchObject([{ trigger: 'event', outcome: 'fired', message: null }])
+    await over(rouse, rows[0].flowRun)
+    expect((await document(rouse, path)).body).toBe('seen')
+    // Its own write is a change like any other: once a minute, and no more often.
+    await moveBy(rouse, '5m')
+    expect((await rouse.ok('GET', `/v1/triggers/${made.id}/runs`)).data).toHaveLength(6)
+    await rouse.ok('DELETE', `/v1/triggers/${made.id}`)
+  })
+
+  test('only a person puts a flow on a trigger, with either a flow or a prompt, and a minute to settle', async () => {
+    await letAgentsUseSessions(rouse)
+    const who = await actor(rouse)
+    await promote(rouse, who, [{ tool: 'send', args: {} }])
+    const ask = (body: Json, o = {}) =>
+      rouse.call(
+        'POST',
+        '/v1/triggers',
+        { name: 'F', agent: who.agent.id, on: { document: { path: 'x' } }, ...body },
+        o,
+      )
+    const answers = await Promise.all([
+      ask({ flow: 'weekly-digest' }, who.as),
+      ask({ flow: 'weekly-digest', prompt: 'both' }),
+      ask({}),
+      ask({ flow: 'none' }),
+      ask({ flow: 'weekly-digest', settle: '30s' }),
+    ])
+    expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
+      [403, 'person_only'],
+      ...Array(4).fill([422, 'body_invalid']),
+    ])
   })
 })

@@ -25,6 +25,7 @@ export function triggerCommands(shell: Shell, program: Command): void {
   conditions(add)
     .optionsGroup('What and where:')
     .option('--prompt <text>', 'what the agent is told; - reads it from the standard input')
+    .option('--flow <name>', 'in place of a prompt: replay this flow of the agent, without a model')
     .option('--session <session>', 'ses_…, wake this conversation')
     .option('--agent <agent>', 'name or id: a fresh session of this agent for each run')
   const example = 'rouse trigger add "Picks changed" --prefix picks/ --session ses_01J… --prompt "Read what changed."'
@@ -33,12 +34,14 @@ export function triggerCommands(shell: Shell, program: Command): void {
     const { session } = options
     const agent = options.agent === undefined ? undefined : await agentId(client, options.agent)
     const prompt = await promptOf(options, caller.io.stdin)
-    if (prompt === undefined) throw new UsageError('expected --prompt: what the agent is told')
+    if ((prompt === undefined) === (options.flow === undefined))
+      throw new UsageError(
+        `expected --prompt (what the agent is told) or --flow, got ${prompt === undefined ? 'neither' : 'both'}`,
+      )
     const body = {
       name: args[0]!,
       on: sourceOf(options),
-      prompt,
-      ...given({ session, agent }),
+      ...given({ prompt, flow: options.flow, session, agent }),
       ...conditionsOf(options),
     }
     const made = await client.call<Trigger>('POST', '/v1/triggers', { body })
@@ -164,6 +167,7 @@ interface AddOptions extends Conditions {
   readonly webhook?: boolean
   readonly signed?: boolean
   readonly prompt?: string
+  readonly flow?: string
   readonly session?: string
   readonly agent?: string
 }
@@ -207,7 +211,8 @@ interface Trigger {
   readonly pausedReason: string | null
   readonly agent: string
   readonly session: string | null
-  readonly prompt: string
+  readonly prompt: string | null
+  readonly flow?: string | null
   readonly inWords: string
   readonly settlesAt: string | null
   readonly maxPerDay: number | null
@@ -234,5 +239,6 @@ const showTrigger = (screen: Screen, row: Trigger): void =>
     ['agent', row.agent],
     ['address', row.url ?? ''],
     ['secret', row.secret ?? ''],
-    ['prompt', row.prompt],
+    ['flow', row.flow ?? ''],
+    ['prompt', row.prompt ?? ''],
   ])
