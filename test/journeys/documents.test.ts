@@ -133,12 +133,17 @@ anywhere('documents', (rouse) => {
     const io = { env: { ROUSE_URL: rouse.url, ROUSE_KEY: rouse.key } }
     const at = fresh('cli')
     const dir = await mkdtemp(join(tmpdir(), 'rouse-doc-'))
-    const file = join(dir, 'd')
+    const file = join(dir, 'd.json')
     await writeFile(file, '{ "a": 1.0 }\n')
     expect((await command(['doc', 'put', `${at}/a.json`, file], io)).stdout).toBe(`Kept ${at}/a.json, version 1.\n`)
     const piped = await command(['doc', 'put', `${at}/b.md`, '-'], { ...io, stdin: '# Grüße\n\n' })
     expect(piped.code).toBe(0)
     expect((await command(['doc', 'get', `${at}/a.json`], io)).stdout).toBe('{ "a": 1.0 }\n')
+    // Without an ending of its own it is what the file is; what only looks like JSON is text, and that is said.
+    await command(['doc', 'put', `${at}/c`, file], io)
+    expect((await rouse.call('GET', `/v1/documents/${at}/c`)).headers.get('content-type')).toBe('application/json')
+    const text = await command(['doc', 'put', `${at}/d`], { ...io, stdin: '{"a":1}' })
+    expect(text.stdout).toContain('It is kept as text: with --type application/json conditions can look into it.')
     expect((await command(['doc', 'get', `${at}/b.md`], io)).stdout).toBe('# Grüße\n\n')
     expect((await get(rouse, `${at}/b.md`)).headers.get('content-type')).toBe('text/markdown; charset=utf-8')
     const changed = await command(['doc', 'put', `${at}/b.md`, file, '--if-match', '7'], io)

@@ -40,6 +40,8 @@ const medias: Readonly<Record<string, string>> = {
   '.html': 'text/html',
 }
 
+const mediaOf = (name: string): string | undefined => medias[extname(name).toLowerCase()]
+
 export function documentCommands(shell: Shell, program: Command): void {
   const doc = program.command('doc').description('documents that you and your agents share: text or JSON')
   const at = (command: string, description: string) =>
@@ -47,7 +49,7 @@ export function documentCommands(shell: Shell, program: Command): void {
 
   const put = at('put', 'keep a document, or a new version of it')
     .argument('[file]', 'what to keep; - or nothing: the standard input')
-    .option('--type <media>', 'application/json or text/…; else by the ending of the path, else text/plain')
+    .option('--type <media>', 'application/json or text/…; else by the ending of the path or the file, else text/plain')
     .option('--if-match <version>', 'only when that is still its version')
     .option('--new', 'only when there is none yet')
   calls<PutOptions>(
@@ -57,16 +59,19 @@ export function documentCommands(shell: Shell, program: Command): void {
     async (caller) => {
       const { args, options, screen, show } = caller
       const [to = '', file = ''] = args
-      const contentType = options.type ?? medias[extname(to).toLowerCase()] ?? 'text/plain'
+      const named = mediaOf(to) ?? mediaOf(file)
+      const contentType = options.type ?? named ?? 'text/plain'
       const headers = {
         ...(options.ifMatch === undefined ? {} : { 'if-match': `"${options.ifMatch.replaceAll('"', '')}"` }),
         ...(options.new ? { 'if-none-match': '*' } : {}),
       }
       const text = await textOf(file, caller.io.stdin)
       const answer = await transfer(accessOf(caller), path`/v1/documents/${to}`, { text, contentType, headers })
-      show(JSON.parse(answer.text) as Put, (kept) =>
-        screen.line(`Kept ${screen.bold(kept.path)}, version ${kept.version}.`),
-      )
+      show(JSON.parse(answer.text) as Put, (kept) => {
+        screen.line(`Kept ${screen.bold(kept.path)}, version ${kept.version}.`)
+        if (contentType === 'text/plain' && /^\s*[[{]/.test(text))
+          screen.line('It is kept as text: with --type application/json conditions can look into it.')
+      })
     },
   )
 
