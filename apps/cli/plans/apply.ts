@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.ts'
 import { ApiError } from '../../client/errors.ts'
 import { serverNow } from '../lookup.ts'
 import { faultsOf, resolved } from './check.ts'
 import { type Change, differences, patchOf } from './diff.ts'
-import { type Entry, type Fault, hashOf, PlanRefused } from './plan.ts'
+import { type Entry, type Fault, hashOf, PlanBusy, PlanRefused } from './plan.ts'
 import { actual, allRows, pathOf, type Row, rowPath, seenHashes, wantedHashes } from './rows.ts'
 import { isKnown, type Known, type Pending, type State, type StateEntry, type StateStore } from './state.ts'
 
@@ -35,6 +36,25 @@ export interface Applied {
  * @throws PlanRefused naming entries and fields, with nothing changed
  */
 export async function applyPlan(
+  client: Client,
+  store: StateStore,
+  given: readonly Entry[],
+  o: ApplyOptions,
+): Promise<Applied> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await applyOnce(client, store, given, o)
+    } catch (error) {
+      // Of several at once each can be in the way of another: those that give way look again a little later.
+      if (!(error instanceof PlanBusy) || tries >= triesMost) throw error
+      await sleep(Math.random() * 100 * 2 ** tries)
+    }
+  }
+}
+
+const triesMost = 6
+
+async function applyOnce(
   client: Client,
   store: StateStore,
   given: readonly Entry[],
@@ -124,6 +144,8 @@ async function make(work: Work, entry: Entry, next: Record<string, StateEntry>):
     row = await client.call('POST', pathOf(entry.kind), { body: entry.fields, idempotencyKey: pending.call })
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
+    // The same call, by another run at this moment: nothing is refused.
+    if (error.code === 'idempotency_in_flight') throw new PlanBusy()
     if (!work.o.skipBad) throw named(error, entry)
     delete next[entry.key]
     work.faults.push({ where: entry.where, field: '', message: `${error.detail} (${error.code})` })

@@ -53,6 +53,13 @@ export class PlanRefused extends NotThere {
   }
 }
 
+/** Another run writes the same plan: what this one has done so far is found again by the next. */
+export class PlanBusy extends PlanRefused {
+  constructor() {
+    super([{ where: 'this plan', field: '', message: 'somebody else applies it at the same time; run it again' }])
+  }
+}
+
 /** Fields that an entry of a file may have, besides `key`, `id` and `paused`, in the order in which they are written out. */
 export const scheduleFields = [
   'name',

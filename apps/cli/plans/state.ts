@@ -3,7 +3,7 @@ import { path } from '../../client/client.ts'
 import { transfer } from '../../client/documents.ts'
 import { ApiError } from '../../client/errors.ts'
 import type { Caller } from '../shell.ts'
-import { type PlanKind, PlanRefused } from './plan.ts'
+import { PlanBusy, type PlanKind } from './plan.ts'
 
 /** Hashes of fields, by name. */
 export type Hashes = Readonly<Record<string, string>>
@@ -72,7 +72,7 @@ export class StateStore {
     }
   }
 
-  /** @throws PlanRefused when somebody else has written it since it was read */
+  /** @throws PlanBusy when somebody else has written it since it was read */
   async write(entries: State['entries'], version: number | null): Promise<State> {
     try {
       const { text } = await transfer(this.#access, this.#where, {
@@ -82,10 +82,7 @@ export class StateStore {
       })
       return { entries, version: (JSON.parse(text) as { version: number }).version }
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'precondition_failed')
-        throw new PlanRefused([
-          { where: 'this plan', field: '', message: 'somebody else applies it at the same time; run it again' },
-        ])
+      if (error instanceof ApiError && error.code === 'precondition_failed') throw new PlanBusy()
       throw error
     }
   }
