@@ -58,9 +58,12 @@ function cronOf(words: string): string {
   if (hour === undefined) throw new Error(`no words that are known: "${words}"`)
   let [dom, month, dow] = ['*', '*', '*']
   let left = rest
-  const day = /^on day ([\d, and]+?) of the month(?:, )?/.exec(left)
+  const day = /^on day ((?:\d+|, and |, | and | through )+) of the month(?:, )?/.exec(left)
   if (day !== null) {
-    dom = listed(day[1]!).join()
+    // "1 and 24 through 26": a stretch among others.
+    dom = listed(day[1]!)
+      .map((part) => part.replace(' through ', '-'))
+      .join()
     left = left.slice(day[0].length)
   }
   const span = /^between day (\d+) and (\d+) of the month(?:, )?/.exec(left)
