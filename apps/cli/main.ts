@@ -8,6 +8,7 @@ import { attachCommand } from './commands/attach.ts'
 import { auditCommand } from './commands/audit.ts'
 import { budgetCommands } from './commands/budget.ts'
 import { clockCommand } from './commands/clock.ts'
+import { complete, completionCommand } from './commands/completion.ts'
 import { documentCommands } from './commands/document.ts'
 import { exportCommand } from './commands/export.ts'
 import { feedCommands } from './commands/feed.ts'
@@ -41,6 +42,10 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   const shell: Shell = { io, exitCode: exits.ok }
   const program = rouse(shell)
   try {
+    if (argv[0] === 'complete' && argv[1] === '--') {
+      await complete(program, io, argv.slice(2))
+      return exits.ok
+    }
     await program.parseAsync([...argv], { from: 'user' })
     return shell.exitCode
   } catch (error) {
@@ -78,6 +83,7 @@ function rouse(shell: Shell): Command {
   for (const add of [agendaCommand, whyCommand, applyCommand, exportCommand, importCommand]) add(shell, program)
   mcpCommand(shell, program)
   adminCommands(shell, program)
+  completionCommand(shell, program)
   return program
 }
 

@@ -1,12 +1,18 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { findAccess } from '../client/access.ts'
 import { type Client, createClient } from '../client/client.ts'
+import { createProgress } from './progress.ts'
 import { exits, report, UsageError } from './report.ts'
 import { createScreen, type Screen } from './screen.ts'
+import { watch } from './watch.ts'
 
 /** The world outside a command. */
 export interface Io {
-  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number }
+  readonly stdout: NodeJS.WritableStream & {
+    readonly isTTY?: boolean
+    readonly columns?: number
+    readonly rows?: number
+  }
   readonly stderr: NodeJS.WritableStream
   readonly stdin: NodeJS.ReadableStream
   readonly env: NodeJS.ProcessEnv
@@ -27,6 +33,8 @@ export interface Caller<Options> {
   readonly options: Options
   /** The positional arguments as declared; an optional one that is not given is ''. */
   readonly args: readonly string[]
+  /** Says how far long work has come: `12 of 40 traces`. */
+  progress(text: string): void
   /** Prints the API's answer as is with `--json`, else what `human` prints. */
   show<T>(answer: T, human: (answer: T) => void): void
 }
@@ -36,15 +44,27 @@ interface AccessOptions {
   readonly key?: string
   readonly data?: string
   readonly json?: boolean
+  readonly watch?: number | true
+}
+
+export interface Usage {
+  /** Lines as one types them. */
+  readonly example: string
+  /** False where there is no answer to print. */
+  readonly json?: false
+  /** Only looks, so that `--watch` may look again and again. */
+  readonly looks?: true
 }
 
 /** Gives a command the options that every command has, and an action whose errors are told in one way. */
 export function calls<Options extends object>(
   shell: Shell,
   command: Command,
-  o: { readonly example: string; readonly json?: boolean },
+  o: Usage,
   action: (caller: Caller<Options>) => Promise<void>,
 ): Command {
+  if (o.looks)
+    command.option('--watch [seconds]', 'look again every so many seconds (default 2), until Ctrl-C', seconds)
   command
     .optionsGroup('Where Rouse is:')
     .option('--url <url>', 'its address (else ROUSE_URL, else DIR/credentials.json)')
@@ -52,20 +72,37 @@ export function calls<Options extends object>(
     .option('--data <dir>', 'DIR, where an embedded node keeps its files (else ROUSE_DATA, else .rouse)')
   if (o.json !== false) command.option('--json', "print the API's answer as JSON")
   return acts<AccessOptions & Options>(shell, command, o, async (options, args) => {
+    const access = findAccess({ url: options.url, key: options.key, dir: options.data, env: shell.io.env })
+    const client = createClient(access)
+    const act = async (stdout: Io['stdout']): Promise<void> => {
+      const io = { ...shell.io, stdout }
+      const screen = createScreen(io)
+      const progress = createProgress(io)
+      const caller: Caller<AccessOptions & Options> = {
+        io,
+        screen,
+        client,
+        options,
+        args,
+        progress: progress.at,
+        show(answer, human) {
+          progress.end()
+          // One line for each look, for programs that read line by line.
+          if (options.json && options.watch !== undefined && stdout.isTTY !== true)
+            stdout.write(`${JSON.stringify(answer)}\n`)
+          else if (options.json) screen.json(answer)
+          else human(answer)
+        },
+      }
+      try {
+        await action(caller)
+      } finally {
+        progress.end()
+      }
+    }
     const { io } = shell
-    const screen = createScreen(io)
-    const access = findAccess({ url: options.url, key: options.key, dir: options.data, env: io.env })
-    await action({
-      io,
-      screen,
-      client: createClient(access),
-      options,
-      args,
-      show(answer, human) {
-        if (options.json) screen.json(answer)
-        else human(answer)
-      },
-    })
+    if (options.watch === undefined) await act(io.stdout)
+    else await watch({ io, everySeconds: options.watch === true ? 2 : options.watch, draw: act })
     return exits.ok
   })
 }
@@ -74,7 +111,7 @@ export function calls<Options extends object>(
 export function acts<Options extends object>(
   shell: Shell,
   command: Command,
-  o: { readonly example: string; readonly json?: boolean },
+  o: Usage,
   /** @returns the exit code */
   action: (options: Options, args: readonly string[]) => Promise<number>,
 ): Command {
@@ -103,6 +140,12 @@ export const collect = (value: string, before: readonly string[] | undefined): r
 export function wholeNumber(value: string): number {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('Expected a whole number.')
   return Number(value)
+}
+
+function seconds(value: string): number {
+  const n = wholeNumber(value)
+  if (n < 1 || n > 86_400) throw new InvalidArgumentError('Expected 1 to 86400 seconds.')
+  return n
 }
 
 /** @throws InvalidArgumentError (a usage error) */

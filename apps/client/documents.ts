@@ -5,6 +5,8 @@ export interface Document {
   /** As it was put. */
   readonly text: string
   readonly contentType: string
+  /** Its version, where an answer tells it. */
+  readonly etag?: string
 }
 
 /**
@@ -33,7 +35,8 @@ export async function transfer(
     })
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await answer.arrayBuffer())
     if (!answer.ok) throw problemOf(answer, text)
-    return { text, contentType: answer.headers.get('content-type') ?? '' }
+    const etag = answer.headers.get('etag')
+    return { text, contentType: answer.headers.get('content-type') ?? '', ...(etag === null ? {} : { etag }) }
   } catch (error) {
     throw error instanceof ApiError ? error : new Unreachable(url, error)
   }

@@ -34,7 +34,7 @@ export function agendaCommand(shell: Shell, program: Command): void {
   calls<{ hours?: number; tz?: string }>(
     shell,
     agenda,
-    { example: 'rouse agenda\nrouse agenda --hours 72 --tz Europe/Amsterdam' },
+    { example: 'rouse agenda\nrouse agenda --hours 72 --tz Europe/Amsterdam', looks: true },
     async ({ client, options, screen, show }) => {
       const { hours, tz } = options
       const found = await client.call<Agenda>('GET', '/v1/agenda', { query: { hours, tz } })

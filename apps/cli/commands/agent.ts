@@ -37,22 +37,30 @@ export function agentCommands(shell: Shell, program: Command): void {
   )
 
   const list = pageOptions(agent.command('list').description('the agents you can talk to'))
-  calls<PageOptions>(shell, list, { example: 'rouse agent list' }, async ({ client, options, screen, show }) => {
-    const page = await client.call<Page<Agent>>('GET', '/v1/agents', { query: pageQuery(options) })
-    show(page, () =>
-      showPage(screen, page, {
-        none: 'No agents yet. `rouse agent add <name>` adds one.',
-        rows: () =>
-          screen.table(
-            [{ head: 'AGENT' }, { head: 'NAME', narrowest: 8 }],
-            page.data.map(({ id, name }) => [id, name]),
-          ),
-      }),
-    )
-  })
+  calls<PageOptions>(
+    shell,
+    list,
+    { example: 'rouse agent list', looks: true },
+    async ({ client, options, screen, show }) => {
+      const page = await client.call<Page<Agent>>('GET', '/v1/agents', { query: pageQuery(options) })
+      show(page, () =>
+        showPage(screen, page, {
+          none: 'No agents yet. `rouse agent add <name>` adds one.',
+          rows: () =>
+            screen.table(
+              [{ head: 'AGENT' }, { head: 'NAME', narrowest: 8 }],
+              page.data.map(({ id, name }) => [id, name]),
+            ),
+        }),
+      )
+    },
+  )
 
-  calls(shell, named('show', 'one agent and its settings'), { example: 'rouse agent show assistant' }, async (caller) =>
-    showAgent(caller, await caller.client.call('GET', path`/v1/agents/${await idOf(caller)}`)),
+  calls(
+    shell,
+    named('show', 'one agent and its settings'),
+    { example: 'rouse agent show assistant', looks: true },
+    async (caller) => showAgent(caller, await caller.client.call('GET', path`/v1/agents/${await idOf(caller)}`)),
   )
 
   const edit = settings(named('edit', 'change what is given; the rest stays')).option('--name <name>', 'a new name')

@@ -29,7 +29,7 @@ export function applyCommand(shell: Shell, program: Command): void {
     apply,
     { example: 'rouse apply schedules.yaml --dry-run\nrouse apply schedules.yaml' },
     async (caller) => {
-      const { client, args, options, io, screen, show } = caller
+      const { client, args, options, io, screen, show, progress } = caller
       const file = args[0]!
       const { plan: named, entries } = readPlan(await fileText(file, io.stdin), file)
       assertEntries(entries, file)
@@ -39,6 +39,7 @@ export function applyCommand(shell: Shell, program: Command): void {
         prune: options.prune === true,
         recreate: options.recreate === true,
         skipBad: false,
+        progress,
       }
       const applied = await applyPlan(client, new StateStore(caller, plan), entries, asked)
       const report = reportOf(plan, applied, asked)

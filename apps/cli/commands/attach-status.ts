@@ -3,9 +3,35 @@ import type { WorkerEvent } from '../../worker/attach.ts'
 import { printable } from '../screen.ts'
 
 /** One line per event on standard error, apart from what the command itself says. */
-export function tell(stderr: NodeJS.WritableStream, event: WorkerEvent): void {
-  stderr.write(`${printable(lineOf(event))}\n`)
+export function tell(stderr: NodeJS.WritableStream, event: WorkerEvent, json = false): void {
+  stderr.write(json ? `${JSON.stringify(fieldsOf(event))}\n` : `${printable(lineOf(event))}\n`)
 }
+
+/** What programs want to know of an event: ids and ends; what was said stands in the session. */
+function fieldsOf(event: WorkerEvent): Readonly<Record<string, unknown>> {
+  const { kind } = event
+  switch (event.kind) {
+    case 'attached':
+      return { event: kind, ...event.target, way: event.way }
+    case 'away':
+      return { event: kind, why: event.why }
+    case 'back':
+      return { event: kind }
+    case 'started':
+      return { event: kind, ...idsOf(event.claimed), source: event.claimed.message.kind }
+    case 'ended':
+      return { event: kind, ...idsOf(event.claimed), fate: event.fate, outcome: event.outcome.outcome, ms: event.ms }
+    case 'job':
+      return { event: kind, job: event.job.id, exit: event.end.exit, ms: event.ms }
+    case 'moved':
+      return { event: kind, session: event.session }
+    case 'warning':
+      return { event: kind, message: event.message }
+  }
+}
+
+type Claimed = Extract<WorkerEvent, { kind: 'started' }>['claimed']
+const idsOf = ({ turn, message }: Claimed) => ({ turn: turn.id, session: turn.session, message: message.id })
 
 function lineOf(event: WorkerEvent): string {
   switch (event.kind) {

@@ -26,6 +26,7 @@ interface AttachFlags {
   readonly maxToolCalls?: number
   readonly tools?: string
   readonly checks: boolean
+  readonly json?: boolean
 }
 
 export function attachCommand(shell: Shell, program: Command): void {
@@ -50,6 +51,7 @@ export function attachCommand(shell: Shell, program: Command): void {
     .option('--tools <module>', 'an ES module of functions that host steps of tools call')
     .option('--no-checks', 'run no checks of schedules and no host steps')
     .addHelpText('after', notes)
+  command.option('--json', 'tell events as lines of JSON, on the standard error')
   calls<AttachFlags>(shell, command, { example: 'rouse attach --agent assistant -- claude -p', json: false }, serve)
 }
 
@@ -91,7 +93,7 @@ async function serve(caller: Caller<AttachFlags>): Promise<void> {
   const before = process.cwd()
   // A host tool opens "notes.md" as a command would.
   if (tools !== null) process.chdir(cwd)
-  const warn = (message: string) => tell(io.stderr, { kind: 'warning', message })
+  const warn = (message: string) => tell(io.stderr, { kind: 'warning', message }, options.json)
   let cannotStart: CannotStart | null = null
   try {
     await attach({
@@ -102,7 +104,7 @@ async function serve(caller: Caller<AttachFlags>): Promise<void> {
       once: options.once === true,
       signal: stop.signal,
       halt: halt.signal,
-      on: (event) => tell(io.stderr, event),
+      on: (event) => tell(io.stderr, event, options.json),
       limits: { maxSeconds: options.maxSeconds, maxToolCalls: options.maxToolCalls },
       work: options.checks ? jobWork({ url: client.url, cwd, env: program.env, tools, stderr: io.stderr }) : undefined,
       async run(turn) {

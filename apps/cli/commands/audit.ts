@@ -17,7 +17,7 @@ export function auditCommand(shell: Shell, program: Command): void {
   calls<PageOptions>(
     shell,
     command,
-    { example: 'rouse audit --limit 50' },
+    { example: 'rouse audit --limit 50', looks: true },
     async ({ client, options, screen, show }) => {
       const page = await client.call<Page<Row>>('GET', '/v1/audit', { query: pageQuery(options) })
       show(page, () =>

@@ -20,7 +20,7 @@ export function budgetCommands(shell: Shell, program: Command): void {
     .description('what wakes, tokens and money a day allow, and what today has used')
 
   const list = budget.command('list').description('your own budget and those of your agents')
-  calls(shell, list, { example: 'rouse budget list' }, async ({ client, screen, show }) => {
+  calls(shell, list, { example: 'rouse budget list', looks: true }, async ({ client, screen, show }) => {
     const answer = await client.call<Budgets>('GET', '/v1/budgets')
     show(answer, ({ data }) =>
       screen.table(

@@ -79,13 +79,19 @@ export function documentCommands(shell: Shell, program: Command): void {
   calls<AccessOptions>(
     shell,
     get,
-    { example: 'rouse doc get notes/plan.md > plan.md', json: false },
+    { example: 'rouse doc get notes/plan.md > plan.md\nrouse doc get status.json --watch', looks: true },
     async (caller) => {
-      const { text } = await transfer(accessOf(caller), path`/v1/documents/${caller.args[0]!}`, null)
-      const { stdout } = caller.io
-      // What other people wrote must not steer a terminal; a pipe gets every byte.
-      if (stdout.isTTY === true) caller.screen.line(text.replace(/\n$/, ''))
-      else stdout.write(text)
+      const at = caller.args[0]!
+      const { text, contentType, etag } = await transfer(accessOf(caller), path`/v1/documents/${at}`, null)
+      const isJson = /^application\/json\b/.test(contentType)
+      const version = Number(/\d+/.exec(etag ?? '')?.[0] ?? Number.NaN)
+      const answer = { path: at, version, type: isJson ? 'json' : 'text', value: isJson ? JSON.parse(text) : text }
+      caller.show(answer, () => {
+        const { stdout } = caller.io
+        // What other people wrote must not steer a terminal; a pipe gets every byte.
+        if (stdout.isTTY === true) caller.screen.line(text.replace(/\n$/, ''))
+        else stdout.write(text)
+      })
     },
   )
 
@@ -94,7 +100,7 @@ export function documentCommands(shell: Shell, program: Command): void {
   calls<PageOptions>(
     shell,
     list,
-    { example: 'rouse doc list briefs/' },
+    { example: 'rouse doc list briefs/', looks: true },
     async ({ client, args, options, screen, show }) => {
       const query = { ...pageQuery(options), prefix: args[0] || undefined }
       const page = await client.call<Page<Head>>('GET', '/v1/documents', { query })

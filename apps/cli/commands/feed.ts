@@ -44,7 +44,7 @@ export function feedCommands(shell: Shell, program: Command): void {
   })
 
   const show = feed.command('show').description('one card with all its text').argument('<card>', 'crd_…')
-  calls(shell, show, { example: 'rouse feed show crd_01J…' }, async ({ client, args, screen, show }) => {
+  calls(shell, show, { example: 'rouse feed show crd_01J…', looks: true }, async ({ client, args, screen, show }) => {
     const [card, nowMs] = await Promise.all([client.call<Card>('GET', path`/v1/feed/${args[0]!}`), serverNow(client)])
     show(card, () => showCard(screen, card, { nowMs, bodyLinesMax: Infinity }))
   })
@@ -56,7 +56,7 @@ export function feedCommands(shell: Shell, program: Command): void {
   calls(
     shell,
     summary,
-    { example: 'rouse feed group-summary "Morning brief 2 Mar"' },
+    { example: 'rouse feed group-summary "Morning brief 2 Mar"', looks: true },
     async ({ client, args, screen, show }) => {
       const [answer, nowMs] = await Promise.all([
         client.call<GroupSummary>('GET', path`/v1/feed/groups/${args[0]!}/summary`),
@@ -109,7 +109,7 @@ function addList(shell: Shell, feed: Command): void {
   calls<ListOptions>(
     shell,
     list,
-    { example: 'rouse feed list --label decide' },
+    { example: 'rouse feed list --label decide', looks: true },
     async ({ client, options, screen, show }) => {
       const { group, label, status } = options
       const [page, nowMs] = await Promise.all([

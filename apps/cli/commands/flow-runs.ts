@@ -49,11 +49,11 @@ export function flowRunCommands(shell: Shell, flow: Command): void {
     shell,
     run,
     { example: 'rouse flow run assistant weekly-digest' },
-    async ({ client, args, options, screen, show }) => {
+    async ({ client, args, options, screen, show, progress }) => {
       const where = path`/v1/agents/${await agentId(client, args[0]!)}/flows/${args[1]!}/run`
       const { idempotencyKey } = options
       const begun = await client.call<{ flowRun: FlowRun }>('POST', where, { body: {}, idempotencyKey })
-      const answer = options.wait ? { flowRun: await ended(client, begun.flowRun) } : begun
+      const answer = options.wait ? { flowRun: await ended(client, begun.flowRun, progress) } : begun
       show(answer, ({ flowRun: of }) => {
         if (of.status === 'running')
           screen.line(
@@ -72,7 +72,7 @@ export function flowRunCommands(shell: Shell, flow: Command): void {
   calls<PageOptions & { agent?: string }>(
     shell,
     runs,
-    { example: 'rouse flow runs assistant' },
+    { example: 'rouse flow runs assistant', looks: true },
     async ({ client, args, options, screen, show }) => {
       const asked = options.agent ?? args[0]!
       if (asked === '') throw new UsageError('expected an agent, by name or id: --agent <agent>')
@@ -149,9 +149,10 @@ async function bodyOf({ client, args, options }: Caller<ScheduleOptions>): Promi
 
 const lookMs = 300
 
-async function ended(client: Client, begun: FlowRun): Promise<FlowRun> {
+async function ended(client: Client, begun: FlowRun, on: (text: string) => void): Promise<FlowRun> {
   let run = begun
   while (run.status === 'running') {
+    on(`${run.flow}: ${inWords(run)}`)
     await sleep(lookMs)
     run = await client.call<FlowRun>('GET', path`/v1/flow-runs/${begun.id}`)
   }

@@ -90,7 +90,7 @@ export function flowCommands(shell: Shell, program: Command): void {
   calls<PageOptions & { agent?: string }>(
     shell,
     list,
-    { example: 'rouse flow list --agent assistant' },
+    { example: 'rouse flow list --agent assistant', looks: true },
     async ({ client, args, options, screen, show }) => {
       const agent = await agentId(client, agentIn(options.agent ?? args[0]!))
       const page = await client.call<Page<Flow>>('GET', path`/v1/agents/${agent}/flows`, { query: pageQuery(options) })
@@ -120,7 +120,7 @@ export function flowCommands(shell: Shell, program: Command): void {
   calls<{ agent?: string }>(
     shell,
     shadows,
-    { example: 'rouse flow shadows assistant' },
+    { example: 'rouse flow shadows assistant', looks: true },
     async ({ client, args, options, screen, show }) => {
       const agent = await agentId(client, agentIn(options.agent ?? args[0]!))
       const found = await client.call<{ data: Flow[] }>('GET', path`/v1/agents/${agent}/flow-shadows`)
@@ -142,20 +142,28 @@ export function flowCommands(shell: Shell, program: Command): void {
       .argument('<name>', 'of the flow')
 
   const one = at('show', 'the exact steps that a flow repeats')
-  calls(shell, one, { example: 'rouse flow show assistant weekly-digest' }, async ({ client, args, screen, show }) => {
-    const found = await client.call<Flow>('GET', path`/v1/agents/${await agentId(client, args[0]!)}/flows/${args[1]!}`)
-    show(found, () => {
-      screen.pairs([
-        ['flow', found.name],
-        ['agent', found.agent],
-        ['promoted', minute(found.createdAt)],
-        ['from', found.from.join(', ')],
-      ])
-      screen.line()
-      showSteps(screen, found.steps)
-      tellMissing(screen, found)
-    })
-  })
+  calls(
+    shell,
+    one,
+    { example: 'rouse flow show assistant weekly-digest', looks: true },
+    async ({ client, args, screen, show }) => {
+      const found = await client.call<Flow>(
+        'GET',
+        path`/v1/agents/${await agentId(client, args[0]!)}/flows/${args[1]!}`,
+      )
+      show(found, () => {
+        screen.pairs([
+          ['flow', found.name],
+          ['agent', found.agent],
+          ['promoted', minute(found.createdAt)],
+          ['from', found.from.join(', ')],
+        ])
+        screen.line()
+        showSteps(screen, found.steps)
+        tellMissing(screen, found)
+      })
+    },
+  )
 
   const remove = at('remove', 'remove a flow').alias('rm')
   calls(
@@ -179,7 +187,7 @@ export function flowCommands(shell: Shell, program: Command): void {
   calls<{ agent?: string }>(
     shell,
     suggest,
-    { example: 'rouse flow suggest assistant' },
+    { example: 'rouse flow suggest assistant', looks: true },
     async ({ client, args, options, screen, show }) => {
       const agent = await agentId(client, agentIn(options.agent ?? args[0]!))
       const found = await client.call<{ data: Suggestion[] }>('GET', path`/v1/agents/${agent}/flow-suggestions`)

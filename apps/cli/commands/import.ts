@@ -59,7 +59,7 @@ export function importCommand(shell: Shell, program: Command): void {
     take,
     { example: 'crontab -l | rouse import crontab - --agent assistant --dry-run' },
     async (caller) => {
-      const { client, args, options, io, screen, show } = caller
+      const { client, args, options, io, screen, show, progress } = caller
       const [format = '', file = ''] = args
       const read = formats[format]
       if (read === undefined)
@@ -75,6 +75,7 @@ export function importCommand(shell: Shell, program: Command): void {
         prune: options.prune === true,
         recreate: options.recreate === true,
         skipBad: true,
+        progress,
       }
       const applied = await applyPlan(client, new StateStore(caller, plan), aimed.entries, asked)
       const report = reportOf(plan, applied, asked, [...found.left, ...aimed.left])

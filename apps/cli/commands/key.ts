@@ -21,7 +21,7 @@ export function keyCommands(shell: Shell, program: Command): void {
   calls<PageOptions & { agent?: string }>(
     shell,
     list,
-    { example: 'rouse key list\nrouse key list --agent assistant' },
+    { example: 'rouse key list\nrouse key list --agent assistant', looks: true },
     async ({ client, options, screen, show }) => {
       const at =
         options.agent === undefined ? '/v1/keys' : path`/v1/agents/${await agentId(client, options.agent)}/keys`

@@ -38,7 +38,7 @@ export function messageCommands(shell: Shell, program: Command): void {
   calls<PageOptions>(
     shell,
     inbox,
-    { example: 'rouse inbox ses_01J…' },
+    { example: 'rouse inbox ses_01J…', looks: true },
     async ({ client, args, options, screen, show }) => {
       const [page, nowMs] = await Promise.all([
         client.call<Page<Message>>('GET', path`/v1/sessions/${args[0]!}/messages`, { query: pageQuery(options) }),

@@ -60,13 +60,18 @@ export function monitorCommands(shell: Shell, program: Command): void {
   addList(shell, monitor)
 
   const show = monitor.command('show').description('what it waits for, and what became of it').argument('<id>', 'mon_…')
-  calls(shell, show, { example: 'rouse monitor show mon_01J…' }, async ({ client, args, screen, show }) => {
-    const [found, nowMs] = await Promise.all([
-      client.call<Monitor>('GET', path`/v1/monitors/${args[0]!}`),
-      serverNow(client),
-    ])
-    show(found, () => showMonitor(screen, found, nowMs))
-  })
+  calls(
+    shell,
+    show,
+    { example: 'rouse monitor show mon_01J…', looks: true },
+    async ({ client, args, screen, show }) => {
+      const [found, nowMs] = await Promise.all([
+        client.call<Monitor>('GET', path`/v1/monitors/${args[0]!}`),
+        serverNow(client),
+      ])
+      show(found, () => showMonitor(screen, found, nowMs))
+    },
+  )
 
   const cancel = monitor
     .command('cancel')
@@ -148,7 +153,7 @@ function addList(shell: Shell, monitor: Command): void {
   calls<ListOptions>(
     shell,
     list,
-    { example: 'rouse monitor list --status armed' },
+    { example: 'rouse monitor list --status armed', looks: true },
     async ({ client, options, screen, show }) => {
       const agent = options.agent === undefined ? undefined : await agentId(client, options.agent)
       const query = { ...pageQuery(options), session: options.session, agent, status: options.status }

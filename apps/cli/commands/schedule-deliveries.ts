@@ -18,7 +18,7 @@ export function deliveryCommands(shell: Shell, schedule: Command): void {
   calls<PageOptions>(
     shell,
     deliveries,
-    { example: 'rouse schedule deliveries sch_01J…' },
+    { example: 'rouse schedule deliveries sch_01J…', looks: true },
     async ({ client, args, options, screen, show }) => {
       const where = path`/v1/schedules/${args[0]!}/deliveries`
       const [page, nowMs] = await Promise.all([

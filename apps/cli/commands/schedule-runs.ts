@@ -16,7 +16,7 @@ export function runCommands(shell: Shell, schedule: Command): void {
   calls<PageOptions>(
     shell,
     runs,
-    { example: 'rouse schedule runs sch_01J…' },
+    { example: 'rouse schedule runs sch_01J…', looks: true },
     async ({ client, args, options, screen, show }) => {
       const id = args[0]!
       const [page, row, nowMs] = await Promise.all([
@@ -96,7 +96,7 @@ export function runCommands(shell: Shell, schedule: Command): void {
   )
 
   const why = one('why', 'why it ran or did not, and what it waits for')
-  calls(shell, why, { example: 'rouse schedule why sch_01J…' }, async ({ client, args, screen, show }) => {
+  calls(shell, why, { example: 'rouse schedule why sch_01J…', looks: true }, async ({ client, args, screen, show }) => {
     const id = args[0]!
     const [answer, row, nowMs] = await Promise.all([
       client.call<Why>('GET', path`/v1/schedules/${id}/why`),

@@ -58,7 +58,7 @@ export function scheduleCommands(shell: Shell, program: Command): void {
     .option('--session <session>', 'ses_…, those that fire in it')
     .option('--created-in <session>', 'ses_…, those that it made')
     .option('--status <status>', 'active, paused, done or ended')
-  calls<ListOptions>(shell, list, { example: 'rouse schedule list --status active' }, async (caller) => {
+  calls<ListOptions>(shell, list, { example: 'rouse schedule list --status active', looks: true }, async (caller) => {
     const { client, options, screen, show } = caller
     const { session, createdIn, status } = options
     const agent = options.agent === undefined ? undefined : await agentId(client, options.agent)
@@ -75,14 +75,19 @@ export function scheduleCommands(shell: Shell, program: Command): void {
     )
   })
 
-  calls(shell, one('show', 'one schedule, whole'), { example: 'rouse schedule show sch_01J…' }, async (caller) => {
-    const { client, args, screen, show } = caller
-    const [row, nowMs] = await Promise.all([
-      client.call<Schedule>('GET', path`/v1/schedules/${args[0]!}`),
-      serverNow(client),
-    ])
-    show(row, () => showSchedule(screen, row, nowMs))
-  })
+  calls(
+    shell,
+    one('show', 'one schedule, whole'),
+    { example: 'rouse schedule show sch_01J…', looks: true },
+    async (caller) => {
+      const { client, args, screen, show } = caller
+      const [row, nowMs] = await Promise.all([
+        client.call<Schedule>('GET', path`/v1/schedules/${args[0]!}`),
+        serverNow(client),
+      ])
+      show(row, () => showSchedule(screen, row, nowMs))
+    },
+  )
 
   const edit = one('edit', 'change what is given; the rest stays, the zone and a pause too')
   wakeOptions(timeOptions(edit)).optionsGroup('Other:').option('--name <name>', 'a new name').addOption(clearOption())

@@ -28,19 +28,24 @@ export function secretCommands(shell: Shell, program: Command): void {
   )
 
   const list = pageOptions(secret.command('list').description('the names of your secrets'))
-  calls<PageOptions>(shell, list, { example: 'rouse secret list' }, async ({ client, options, screen, show }) => {
-    const page = await client.call<Page<{ name: string }>>('GET', '/v1/secrets', { query: pageQuery(options) })
-    show(page, () =>
-      showPage(screen, page, {
-        none: 'No secrets yet. `rouse secret set <name>` keeps one.',
-        rows: () =>
-          screen.table(
-            [{ head: 'NAME' }],
-            page.data.map(({ name }) => [name]),
-          ),
-      }),
-    )
-  })
+  calls<PageOptions>(
+    shell,
+    list,
+    { example: 'rouse secret list', looks: true },
+    async ({ client, options, screen, show }) => {
+      const page = await client.call<Page<{ name: string }>>('GET', '/v1/secrets', { query: pageQuery(options) })
+      show(page, () =>
+        showPage(screen, page, {
+          none: 'No secrets yet. `rouse secret set <name>` keeps one.',
+          rows: () =>
+            screen.table(
+              [{ head: 'NAME' }],
+              page.data.map(({ name }) => [name]),
+            ),
+        }),
+      )
+    },
+  )
 
   const remove = named('remove', 'forget a secret')
   calls(shell, remove, { example: 'rouse secret remove github' }, async ({ client, args, screen, show }) => {

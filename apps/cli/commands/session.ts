@@ -56,43 +56,53 @@ export function sessionCommands(shell: Shell, program: Command): void {
   )
 
   const list = pageOptions(session.command('list').description('the conversations you can see'))
-  calls<PageOptions>(shell, list, { example: 'rouse session list' }, async ({ client, options, screen, show }) => {
-    const [page, names, nowMs] = await Promise.all([
-      client.call<Page<Session>>('GET', '/v1/sessions', { query: pageQuery(options) }),
-      agentNames(client),
-      serverNow(client),
-    ])
-    const columns = [
-      { head: 'SESSION' },
-      { head: 'TITLE', narrowest: 8 },
-      { head: 'AGENT', narrowest: 8 },
-      { head: 'STATE' },
-      { head: 'WAITING' },
-      { head: 'SCHEDULED', narrowest: 8 },
-    ]
-    const rows = page.data.map((row) => [
-      row.id,
-      row.title ?? (row.main ? 'main' : ''),
-      names.get(row.agent) ?? row.agent,
-      row.state,
-      String(row.waiting),
-      scheduledIn(row, nowMs),
-    ])
-    show(page, () =>
-      showPage(screen, page, {
-        none: 'No sessions yet. `rouse session add --agent <agent>` begins one.',
-        rows: () => screen.table(columns, rows),
-      }),
-    )
-  })
+  calls<PageOptions>(
+    shell,
+    list,
+    { example: 'rouse session list', looks: true },
+    async ({ client, options, screen, show }) => {
+      const [page, names, nowMs] = await Promise.all([
+        client.call<Page<Session>>('GET', '/v1/sessions', { query: pageQuery(options) }),
+        agentNames(client),
+        serverNow(client),
+      ])
+      const columns = [
+        { head: 'SESSION' },
+        { head: 'TITLE', narrowest: 8 },
+        { head: 'AGENT', narrowest: 8 },
+        { head: 'STATE' },
+        { head: 'WAITING' },
+        { head: 'SCHEDULED', narrowest: 8 },
+      ]
+      const rows = page.data.map((row) => [
+        row.id,
+        row.title ?? (row.main ? 'main' : ''),
+        names.get(row.agent) ?? row.agent,
+        row.state,
+        String(row.waiting),
+        scheduledIn(row, nowMs),
+      ])
+      show(page, () =>
+        showPage(screen, page, {
+          none: 'No sessions yet. `rouse session add --agent <agent>` begins one.',
+          rows: () => screen.table(columns, rows),
+        }),
+      )
+    },
+  )
 
-  calls(shell, one('show', 'one conversation'), { example: 'rouse session show ses_01J…' }, async (caller) => {
-    const [answer, nowMs] = await Promise.all([
-      caller.client.call<Session>('GET', path`/v1/sessions/${caller.args[0]!}`),
-      serverNow(caller.client),
-    ])
-    showSession(caller, answer, nowMs)
-  })
+  calls(
+    shell,
+    one('show', 'one conversation'),
+    { example: 'rouse session show ses_01J…', looks: true },
+    async (caller) => {
+      const [answer, nowMs] = await Promise.all([
+        caller.client.call<Session>('GET', path`/v1/sessions/${caller.args[0]!}`),
+        serverNow(caller.client),
+      ])
+      showSession(caller, answer, nowMs)
+    },
+  )
 
   const edit = modes(one('edit', 'change what is given; the rest stays'))
     .option('--paused <on|off>', 'hold its ticks', onOrOff)

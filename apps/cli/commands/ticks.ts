@@ -13,7 +13,7 @@ export function tickCommands(shell: Shell, program: Command): void {
     .command('show', { isDefault: true })
     .description('its state, and why')
     .argument('<session>', 'ses_…')
-  calls(shell, showing, { example: 'rouse ticks ses_01J…' }, async ({ client, args, screen, show }) => {
+  calls(shell, showing, { example: 'rouse ticks ses_01J…', looks: true }, async ({ client, args, screen, show }) => {
     const view = await client.call<Ticks>('GET', path`/v1/sessions/${args[0]!}/ticks`)
     const nowMs = await serverNow(client)
     show(view, () => showTicks(screen, view, nowMs))

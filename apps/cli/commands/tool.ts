@@ -45,7 +45,7 @@ export function toolCommands(shell: Shell, program: Command): void {
   calls<PageOptions & AgentOptions>(
     shell,
     list,
-    { example: 'rouse tool list --agent assistant' },
+    { example: 'rouse tool list --agent assistant', looks: true },
     async ({ client, options, io, screen, show }) => {
       const agent = await agentIn(client, options.agent ?? io.env.ROUSE_AGENT)
       const query = pageQuery(options)
@@ -69,7 +69,7 @@ export function toolCommands(shell: Shell, program: Command): void {
   )
 
   const show = named('show', 'what a tool takes, and what its steps are')
-  calls<AgentOptions>(shell, show, { example: 'rouse tool show rate' }, async (caller) => {
+  calls<AgentOptions>(shell, show, { example: 'rouse tool show rate', looks: true }, async (caller) => {
     const { client, args, screen } = caller
     caller.show(await client.call<RegisteredTool>('GET', await at(caller, args[0]!)), (row) => shown(screen, row))
   })

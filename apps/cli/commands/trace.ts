@@ -59,7 +59,7 @@ export function traceCommands(shell: Shell, program: Command): void {
   calls<ListOptions>(
     shell,
     list,
-    { example: 'rouse traces --project acme\nrouse traces --agent assistant --outcome ok' },
+    { example: 'rouse traces --project acme\nrouse traces --agent assistant --outcome ok', looks: true },
     async ({ client, options, screen, show }) => {
       const query = {
         ...pageQuery(options),
@@ -79,7 +79,7 @@ export function traceCommands(shell: Shell, program: Command): void {
   )
 
   const one = traces.command('show').description('what one turn did, call by call').argument('<traceId>', 'trc_…')
-  calls(shell, one, { example: 'rouse traces show trc_01J…' }, async ({ client, args, screen, show }) => {
+  calls(shell, one, { example: 'rouse traces show trc_01J…', looks: true }, async ({ client, args, screen, show }) => {
     const trace = await client.call<Trace>('GET', path`/v1/traces/${args[0]!}`)
     show(trace, () => showTrace(screen, trace))
   })

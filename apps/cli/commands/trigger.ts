@@ -58,27 +58,42 @@ export function triggerCommands(shell: Shell, program: Command): void {
     .option('--agent <agent>', 'name or id: those that wake this agent')
     .option('--session <session>', 'ses_…, those that fire in it')
     .option('--status <status>', 'active, paused, done or ended')
-  calls<ListOptions>(shell, list, { example: 'rouse trigger list' }, async ({ client, options, screen, show }) => {
-    const agent = options.agent === undefined ? undefined : await agentId(client, options.agent)
-    const query = { agent, session: options.session, status: options.status, ...pageQuery(options) }
-    const page = await client.call<Page<Trigger>>('GET', '/v1/triggers', { query })
-    show(page, () =>
-      showPage(screen, page, {
-        none: 'No triggers. `rouse trigger add --help` shows how to add one.',
-        rows: () =>
-          screen.table(
-            [{ head: 'TRIGGER' }, { head: 'NAME', narrowest: 8 }, { head: 'WHEN', narrowest: 12 }, { head: 'STATUS' }],
-            page.data.map((row) => [row.id, row.name, row.inWords, statusOf(row)]),
-          ),
-      }),
-    )
-  })
+  calls<ListOptions>(
+    shell,
+    list,
+    { example: 'rouse trigger list', looks: true },
+    async ({ client, options, screen, show }) => {
+      const agent = options.agent === undefined ? undefined : await agentId(client, options.agent)
+      const query = { agent, session: options.session, status: options.status, ...pageQuery(options) }
+      const page = await client.call<Page<Trigger>>('GET', '/v1/triggers', { query })
+      show(page, () =>
+        showPage(screen, page, {
+          none: 'No triggers. `rouse trigger add --help` shows how to add one.',
+          rows: () =>
+            screen.table(
+              [
+                { head: 'TRIGGER' },
+                { head: 'NAME', narrowest: 8 },
+                { head: 'WHEN', narrowest: 12 },
+                { head: 'STATUS' },
+              ],
+              page.data.map((row) => [row.id, row.name, row.inWords, statusOf(row)]),
+            ),
+        }),
+      )
+    },
+  )
 
-  calls(shell, one('show', 'one trigger, whole'), { example: 'rouse trigger show sch_01J…' }, async (caller) => {
-    const { client, args, screen, show } = caller
-    const row = await client.call<Trigger>('GET', path`/v1/triggers/${args[0]!}`)
-    show(row, () => showTrigger(screen, row))
-  })
+  calls(
+    shell,
+    one('show', 'one trigger, whole'),
+    { example: 'rouse trigger show sch_01J…', looks: true },
+    async (caller) => {
+      const { client, args, screen, show } = caller
+      const row = await client.call<Trigger>('GET', path`/v1/triggers/${args[0]!}`)
+      show(row, () => showTrigger(screen, row))
+    },
+  )
 
   const edit = conditions(one('edit', 'change what is given; what it follows and where it fires stay'))
     .optionsGroup('Other:')
@@ -115,7 +130,7 @@ export function triggerCommands(shell: Shell, program: Command): void {
   })
 
   const runs = pageOptions(one('runs', 'everything that happened and what became of it, newest first'))
-  calls<PageOptions>(shell, runs, { example: 'rouse trigger runs sch_01J…' }, async (caller) => {
+  calls<PageOptions>(shell, runs, { example: 'rouse trigger runs sch_01J…', looks: true }, async (caller) => {
     const { client, args, options, screen, show } = caller
     const where = path`/v1/triggers/${args[0]!}/runs`
     const page = await client.call<Page<Run>>('GET', where, { query: pageQuery(options) })
@@ -131,7 +146,7 @@ export function triggerCommands(shell: Shell, program: Command): void {
   calls(
     shell,
     one('why', 'what became of the last events, and what would hold the next'),
-    { example: 'rouse trigger why sch_01J…' },
+    { example: 'rouse trigger why sch_01J…', looks: true },
     async (caller) => {
       const { client, args, screen, show } = caller
       const answer = await client.call<Why>('GET', path`/v1/triggers/${args[0]!}/why`)

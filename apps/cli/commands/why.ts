@@ -11,7 +11,7 @@ export function whyCommand(shell: Shell, program: Command): void {
     .command('why')
     .description('why a schedule or trigger ran or did not: its last ten times, the next three, what would hold them')
     .argument('<schedule>', 'sch_… or its name')
-  calls(shell, why, { example: 'rouse why "Morning brief"' }, async ({ client, args, screen, show }) => {
+  calls(shell, why, { example: 'rouse why "Morning brief"', looks: true }, async ({ client, args, screen, show }) => {
     const { id, tz } = await found(client, args[0]!)
     const [answer, nowMs] = await Promise.all([
       client.call<Why>('GET', path`/v1/schedules/${id}/why`),

@@ -27,7 +27,8 @@ interface Ready extends Log {
 }
 
 /** Reads all files first, then takes in those that can be read: `rouse traces import`. */
-export async function importFiles({ client, args, options, screen, show }: Caller<ImportOptions>): Promise<void> {
+export async function importFiles(caller: Caller<ImportOptions>): Promise<void> {
+  const { client, args, options, screen, show, progress } = caller
   const agent = await agentId(client, options.agent)
   const ready: Ready[] = []
   for (const file of args) {
@@ -47,7 +48,9 @@ export async function importFiles({ client, args, options, screen, show }: Calle
   const taken: (Omit<Log, 'traces'> & { readonly file: string; readonly traces: readonly string[] })[] = []
   for (const { file, bodies, bad, unfinished, ofOthers } of ready) {
     const isLeftOut = bad.length > 0 && !options.skipBad
-    const traces = isLeftOut ? [] : await sendAll(client, bodies)
+    const traces = isLeftOut
+      ? []
+      : await sendAll(client, bodies, (n) => progress(`${file}: ${n} of ${bodies.length} traces`))
     taken.push({ file, traces, bad, unfinished, ofOthers })
   }
   show(taken, () => {
@@ -85,11 +88,12 @@ async function textIn(file: string): Promise<string> {
 }
 
 /** One after the other, oldest first as in the file. Thousands are more than anybody's rate: it waits as it is told to. */
-async function sendAll(client: Client, bodies: Ready['bodies']): Promise<string[]> {
+async function sendAll(client: Client, bodies: Ready['bodies'], on: (sent: number) => void): Promise<string[]> {
   const ids: string[] = []
   for (const body of bodies) {
     for (;;) {
       try {
+        on(ids.length)
         ids.push((await client.call<{ id: string }>('POST', '/v1/traces', { body })).id)
         break
       } catch (error) {

@@ -17,6 +17,8 @@ export interface ApplyOptions {
   readonly recreate: boolean
   /** An entry that is refused is left out and told; else it stops all of them. */
   readonly skipBad: boolean
+  /** Is told how far it has come, in words. */
+  readonly progress?: (text: string) => void
 }
 
 export interface Applied {
@@ -62,6 +64,7 @@ async function applyOnce(
 ): Promise<Applied> {
   const { entries, faults: lost } = await resolved(client, given)
   const now = await serverNow(client)
+  o.progress?.(`Looks at ${entries.length} entries`)
   let state = await store.read()
   state = await recovered(client, entries, state, now)
   let changes = await differences(client, entries, state)
@@ -107,7 +110,10 @@ async function perform(work: Work): Promise<void> {
   }
   if (creates.length > 0) await write()
   try {
-    for (const { entry } of creates) await make(work, entry, next)
+    for (const [i, { entry }] of creates.entries()) {
+      work.o.progress?.(`Makes ${i + 1} of ${creates.length}: ${entry.key}`)
+      await make(work, entry, next)
+    }
   } catch (error) {
     // One was refused that a preview could not tell: all or nothing, so those made before it go again.
     if (error instanceof ApiError && error.status < 500) {
@@ -121,7 +127,10 @@ async function perform(work: Work): Promise<void> {
     throw error
   }
   try {
-    for (const change of changes) await settle(work, change, next)
+    for (const [i, change] of changes.entries()) {
+      work.o.progress?.(`Settles ${i + 1} of ${changes.length}`)
+      await settle(work, change, next)
+    }
   } finally {
     if (hashOf(next) !== hashOf(work.state.entries)) await write()
   }
