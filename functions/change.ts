@@ -1,6 +1,8 @@
 import { keyAttributes } from '../shared/adapters/aws/schema.ts'
 import { onDocumentChange } from '../shared/engine/monitor-look.ts'
+import { faultOf } from '../shared/ports/log.ts'
 import type { StreamBatchAnswer, StreamEvent, StreamRecord } from './events.ts'
+import { observed } from './sight.ts'
 import { worldFromEnv } from './world.ts'
 
 /**
@@ -10,7 +12,7 @@ import { worldFromEnv } from './world.ts'
  * batch that comes again does no harm. What is given up lies in the dead-letter queue, and is owed in the table all the same: the sweep
  * brings it.
  */
-export async function handler({ Records: records }: StreamEvent): Promise<StreamBatchAnswer> {
+export const handler = observed(async ({ Records: records }: StreamEvent): Promise<StreamBatchAnswer> => {
   const world = worldFromEnv()
   const now = world.clock.now()
   const first = new Map<string, { readonly owner: string; readonly path: string; readonly record: StreamRecord }>()
@@ -27,15 +29,13 @@ export async function handler({ Records: records }: StreamEvent): Promise<Stream
         await onDocumentChange(world, owner, path, now)
         return []
       } catch (error) {
-        world.log('error', `change not told: ${error instanceof Error ? error.message : 'unknown fault'}`, {
-          record: sequenceOf(record),
-        })
+        world.log('error', 'change of a document not told', { record: sequenceOf(record), ...faultOf(error) })
         return [{ itemIdentifier: sequenceOf(record) ?? '' }]
       }
     }),
   )
   return { batchItemFailures: failed.flat() }
-}
+})
 
 function keyOf({ dynamodb }: StreamRecord): { readonly pk: string; readonly sk: string } | null {
   const pk = dynamodb?.Keys?.[keyAttributes.pk]?.S

@@ -1,3 +1,5 @@
+import type { LogIds } from '../shared/ports/log.ts'
+
 /** What Lambda hands over and takes back, as far as we read and write it. */
 
 export interface SqsEvent {
@@ -7,6 +9,17 @@ export interface SqsEvent {
 export interface SqsRecord {
   readonly messageId: string
   readonly body: string
+}
+
+const idChars = 26
+
+/** The alarm that a line of the log belongs to: the message that names what the line names, or the only one there is. */
+export function alarmsNamed(records: readonly SqsRecord[], ids: LogIds): LogIds {
+  const named = Object.values(ids).flatMap((id) =>
+    typeof id === 'string' && id.length >= idChars ? [id.slice(-idChars)] : [],
+  )
+  const record = records.length === 1 ? records[0] : records.find(({ body }) => named.some((id) => body.includes(id)))
+  return record === undefined ? {} : { alarm: record.messageId }
 }
 
 /** Messages that stay in the queue; all others of the batch are deleted. */

@@ -1,6 +1,7 @@
 import { configFromEnv } from '../shared/adapters/aws/config.ts'
 import { openWorld } from '../shared/adapters/aws/world.ts'
-import type { Log, World } from '../shared/ports/world.ts'
+import type { World } from '../shared/ports/world.ts'
+import { log, meter, patience } from './sight.ts'
 
 let world: World | null = null
 
@@ -11,9 +12,6 @@ let world: World | null = null
  * @throws Error naming the variable that is missing: a fault of the deployment
  */
 export function worldFromEnv(): World {
-  world ??= openWorld(configFromEnv(process.env), log)
+  world ??= openWorld(configFromEnv(process.env), log, meter, patience)
   return world
 }
-
-/** One object a line: Lambda's JSON log format puts the request's id and the time beside it. */
-const log: Log = (level, what, ids = {}) => console[level]({ what, ...ids })

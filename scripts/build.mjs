@@ -1,7 +1,11 @@
-// Bundles the CLI, the worker and the embedded node into dist/. Runs as `prepare`, right after `npm ci`.
-import { chmod, readFile, rm } from 'node:fs/promises'
+// Bundles the CLI, the worker, the embedded node, the console, the page of /docs and the client with its types into dist/. Runs as `prepare`, right after `npm ci`.
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { build as buildPages } from 'vite'
+import { clientTypes } from './client-types.mjs'
+import { copyDocs } from './docs-page.mjs'
+import { wholeDocument } from './document.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const outdir = `${root}dist`
@@ -21,6 +25,20 @@ await build({
   banner: { js: '#!/usr/bin/env node' },
   logLevel: 'warning',
 })
+await buildPages({ configFile: `${root}vite.config.ts` })
+await copyDocs(`${outdir}/docs`)
+await build({
+  absWorkingDir: root,
+  entryPoints: { client: 'apps/client/connect.ts' },
+  outdir,
+  bundle: true,
+  format: 'esm',
+  platform: 'neutral',
+  target: 'es2022',
+  packages: 'external',
+  logLevel: 'warning',
+})
+await writeFile(`${outdir}/client.d.ts`, clientTypes(await wholeDocument()))
 await chmod(`${outdir}/rouse.js`, 0o755)
 
 const entry = await readFile(`${outdir}/rouse.js`, 'utf8')

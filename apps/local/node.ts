@@ -1,9 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Hono } from 'hono'
+import { Counts } from '../../shared/adapters/counts.ts'
+import { openFiles } from '../../shared/adapters/files.ts'
 import { openIds } from '../../shared/adapters/ids.ts'
 import { openOutbound } from '../../shared/adapters/outbound/open.ts'
 import { proactiveFromEnv } from '../../shared/adapters/proactive.ts'
+import { retained, retentionFromEnv } from '../../shared/adapters/retention.ts'
 import { openAlarms } from '../../shared/adapters/sqlite/alarms.ts'
 import { type LocalBell, openBell } from '../../shared/adapters/sqlite/bell.ts'
 import { openSecrets } from '../../shared/adapters/sqlite/secrets.ts'
@@ -14,8 +17,11 @@ import { originsFromEnv } from '../../shared/api/mcp-origin.ts'
 import type { Rate } from '../../shared/api/rate.ts'
 import { doApart, stopApart } from '../../shared/engine/apart.ts'
 import { drainWakes } from '../../shared/engine/drain.ts'
+import { faultOf } from '../../shared/ports/log.ts'
 import type { Clock, Log, World } from '../../shared/ports/world.ts'
 import { clockOperations, type FixedClock, fixedClock } from './clock.ts'
+import { openExpiry } from './expiry.ts'
+import { metricsOperation } from './metrics.ts'
 import { warmUp } from './warm-up.ts'
 
 /** The embedded node: one process, one SQLite file, one timer; the same engine as in the cloud. */
@@ -44,11 +50,11 @@ export interface LocalOptions {
   readonly provider?: IdentityProvider | null
 }
 
-/** What no alarm brought is found within this time, and expired rows leave in slices. One query a minute is not polling. */
+/** What no alarm brought is found within this time. One query a minute is not polling. */
 const sweepMs = 60_000
-/** Few while nothing has expired, so that idle is idle; many while there is something to delete. */
-const expireRows = { quiet: 100, busy: 1000 }
 const warmUpAfterMs = 2000
+/** A page in the console looks for news so often: a call here costs next to nothing. */
+const pageRefreshMs = 2000
 
 export function openNode(options: LocalOptions): LocalNode {
   mkdirSync(options.dir, { recursive: true })
@@ -56,8 +62,10 @@ export function openNode(options: LocalOptions): LocalNode {
   const stopping = new AbortController()
   const outbound = openOutbound({ env: options.env ?? {}, stop: stopping.signal })
   const clock: Clock = standing ?? { now: () => Date.now() }
+  const retention = retentionFromEnv(options.env ?? {})
   const table = openTable({ file: join(options.dir, 'rouse.db'), clock })
   const bell = openBell()
+  const counts = new Counts()
   const alarms = openAlarms({
     table,
     clock,
@@ -65,7 +73,7 @@ export function openNode(options: LocalOptions): LocalNode {
     due: (now) => dueAt(now),
   })
   const world: World = {
-    table,
+    table: retained(table, retention),
     bell,
     ears: bell,
     alarms,
@@ -74,6 +82,7 @@ export function openNode(options: LocalOptions): LocalNode {
     clock,
     ids: openIds(),
     log: options.log,
+    meter: counts,
     shards: 1,
     streamed: false,
     flowsApart: false,
@@ -92,11 +101,19 @@ export function openNode(options: LocalOptions): LocalNode {
   const app = createApp({
     world,
     settled,
-    more: standing === null ? [] : clockOperations(world, standing),
+    more: [metricsOperation(world, counts), ...(standing === null ? [] : clockOperations(world, standing))],
     identity: options.provider ? openIdentity(world, options.provider) : null,
     allowOrigins: originsFromEnv(options.env ?? {}),
+    // Beside the bundle, where the build puts it.
+    console: {
+      files: openFiles(new URL('./console/', import.meta.url)),
+      refreshMs: pageRefreshMs,
+      standing: standing !== null,
+    },
+    docs: openFiles(new URL('./docs/', import.meta.url)),
     ...(options.rate === undefined ? {} : { rate: options.rate }),
   })
+  const expiry = openExpiry({ table, clock, log: options.log })
   let sweep: NodeJS.Timeout | null = null
   let warming: NodeJS.Timeout | null = null
 
@@ -108,24 +125,23 @@ export function openNode(options: LocalOptions): LocalNode {
     async start() {
       if (standing !== null) return
       alarms.start()
-      let rows = expireRows.quiet
       sweep = setInterval(() => {
-        const expired = table.expire(clock.now(), rows)
-        rows = expired > 0 ? expireRows.busy : expireRows.quiet
+        expiry.look()
         dueAt(clock.now()).catch((error: unknown) => {
-          options.log('error', `sweep failed: ${error instanceof Error ? error.message : 'unknown fault'}`)
+          options.log('error', 'sweep failed', faultOf(error))
         })
       }, sweepMs)
       await dueAt(clock.now())
       // Once whoever started it has had their first answers.
       warming = setTimeout(() => {
         warmUp(world, stopping.signal).catch((error: unknown) => {
-          options.log('warn', `warm-up failed: ${error instanceof Error ? error.message : 'unknown fault'}`)
+          options.log('warn', 'warm-up failed', faultOf(error))
         })
       }, warmUpAfterMs).unref()
     },
     async close() {
       if (sweep !== null) clearInterval(sweep)
+      expiry.stop()
       if (warming !== null) clearTimeout(warming)
       bell.closeAll()
       await alarms.stop()

@@ -2,6 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { serve as listen, type ServerType } from '@hono/node-server'
+import { logFromEnv } from '../../shared/adapters/lines.ts'
 import { type IdentityProvider, providerFromEnv } from '../../shared/api/identity.ts'
 import { newSecret, sha256 } from '../../shared/api/keys.ts'
 import { type Rate, rateFromEnv } from '../../shared/api/rate.ts'
@@ -9,7 +10,6 @@ import { personOps } from '../../shared/engine/agents.ts'
 import { callerOf, putKey } from '../../shared/engine/keys.ts'
 import { commit, read } from '../../shared/engine/store.ts'
 import type { Key } from '../../shared/ports/table.ts'
-import type { Log } from '../../shared/ports/world.ts'
 import { formatInstant, parseInstant } from '../../shared/time/index.ts'
 import { type LocalNode, openNode } from './node.ts'
 
@@ -39,7 +39,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   const dir = resolve(options.data)
   let node: LocalNode
   try {
-    node = openNode({ dir, standingAt, log: logTo(options.stderr), env: options.env, ...doorway(options.env) })
+    const log = logFromEnv(options.env, (line) => options.stderr.write(line))
+    node = openNode({ dir, standingAt, log, env: options.env, ...doorway(options.env) })
   } catch (error) {
     options.stderr.write(`rouse serve: ${error instanceof Error ? error.message : 'the store could not be opened'}\n`)
     return 2
@@ -164,7 +165,8 @@ function greeting(o: { url: string; dir: string; credentials: string; standingAt
     o.standingAt === null ? '' : `  clock     stands at ${formatInstant(o.standingAt)}; move it with POST /v1/clock\n`
   return `Rouse is up at ${o.url}
   data      ${o.dir}
-  key       in ${o.credentials} (the command line reads it)
+  console   ${o.url}/console
+  key       in ${o.credentials} (the command line reads it; the console asks for it once)
 ${clock}
 Next, in another terminal in this folder:
   npx rouse agent add assistant
@@ -200,12 +202,3 @@ async function stop(server: ServerType, node: LocalNode): Promise<void> {
   clearTimeout(force)
   await node.close()
 }
-
-const logTo =
-  (stream: NodeJS.WritableStream): Log =>
-  (level, what, ids = {}) => {
-    const named = Object.entries(ids)
-      .map(([name, id]) => ` ${name}=${id}`)
-      .join('')
-    stream.write(`${new Date().toISOString()} ${level} ${what}${named}\n`)
-  }

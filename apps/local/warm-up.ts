@@ -11,6 +11,8 @@ import { drainWakes } from '../../shared/engine/drain.ts'
 import { createSchedule } from '../../shared/engine/schedules.ts'
 import { createSession } from '../../shared/engine/sessions.ts'
 import { commit } from '../../shared/engine/store.ts'
+import { loadNow } from '../../shared/ports/later.ts'
+import { noMeter } from '../../shared/ports/meter.ts'
 import type { World } from '../../shared/ports/world.ts'
 import { formatInstant } from '../../shared/time/index.ts'
 
@@ -28,6 +30,7 @@ const rounds = 12
  * @param live  the node's own world, of which only what does nothing is borrowed
  */
 export async function warmUp(live: World, signal: AbortSignal): Promise<void> {
+  await loadNow()
   const at = live.clock.now()
   // A file, so that what writes to disk has run often too.
   const dir = mkdtempSync(join(tmpdir(), 'rouse-warm-'))
@@ -42,6 +45,7 @@ export async function warmUp(live: World, signal: AbortSignal): Promise<void> {
     alarms: { set: async () => {} },
     ids,
     log: () => {},
+    meter: noMeter,
     shards: 1,
     streamed: false,
     flowsApart: false,

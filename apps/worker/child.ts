@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { Message } from '../client/shapes.ts'
+import { readable } from './sender.ts'
 import type { Steering } from './steering.ts'
 
 type Child = ChildProcessByStdio<Writable | null, Readable, Readable>
@@ -157,7 +158,7 @@ async function feed(o: {
     const message: Message | null = await o.steering.next(o.gone)
     if (message === null) return
     const isWritten = await new Promise<boolean>((resolve) => {
-      o.stdin.write(`${message.text}\n`, (error) => resolve(!error))
+      o.stdin.write(`${readable(message)}\n`, (error) => resolve(!error))
     })
     if (isWritten) continue
     o.steering.putBack(message)

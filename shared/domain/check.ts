@@ -1,10 +1,10 @@
 import type { Instant, Recurrence } from '../time/index.ts'
 import { admit, type Seat } from './admit.ts'
 import { isManualRow } from './asked.ts'
-import { armed, disarmed, isWornOut } from './due.ts'
+import { armed, isWornOut, stopped } from './due.ts'
 import { released } from './held.ts'
 import { limits } from './limits.ts'
-import type { Cursor, Definition, OpenRun, Outcome } from './schedule.ts'
+import type { Cursor, Definition, OpenRun, Outcome, Run } from './schedule.ts'
 
 /** What a check came to. */
 export type Verdict =
@@ -23,6 +23,8 @@ export interface Checked {
   readonly closed: { readonly outcome: Outcome; readonly reason: string | null } | null
   /** The open run that its message waits as. */
   readonly put: OpenRun | null
+  /** Times that had passed when it stopped with this. */
+  readonly rows: readonly Run[]
 }
 
 /** S2-29: no output, no wake. Output wakes the agent, unless a gate has closed meanwhile. */
@@ -51,6 +53,7 @@ export function decideChecked(o: {
         row,
         closed: { outcome: 'nothing', reason: null },
         put: null,
+        rows: [],
       }
     case 'failed':
     case 'missed': {
@@ -63,8 +66,8 @@ export function decideChecked(o: {
       const failures = counted.failures + 1
       const free = freed(o, { ...counted, counts, failures })
       const worn = free.status === 'active' && isWornOut(definition, failures)
-      const after = worn ? disarmed(free, 'paused', 'failures') : free
-      return { cursor: after, row, closed: { outcome: kind, reason }, put: null }
+      const after = worn ? stopped({ ...o, cursor: free }, 'paused', 'failures') : { cursor: free, rows: [] }
+      return { ...after, row, closed: { outcome: kind, reason }, put: null }
     }
     case 'found': {
       // Whoever asks, knows: a run now needs no other word.
@@ -72,12 +75,12 @@ export function decideChecked(o: {
       const gate = admit(seat, { makerAgent: definition.makerAgent })
       if (gate === null) {
         const out = released({ ...o, cursor: counted, at: now, data: true })
-        return { cursor: out.cursor, row, closed: null, put: out.open }
+        return { cursor: out.cursor, row, closed: null, put: out.open, rows: out.rows }
       }
       const closed = { outcome: gate.outcome, reason: gate.reason }
       if (gate.outcome === 'held') {
         const waits: Cursor = { ...counted, held: { ...held, check: 'done', lookAt: now + limits.heldLookMs } }
-        return { cursor: looked(o, waits), row, closed, put: null }
+        return { cursor: looked(o, waits), row, closed, put: null, rows: [] }
       }
       const isMissed = gate.outcome === 'missed'
       const counts = {
@@ -86,7 +89,8 @@ export function decideChecked(o: {
         skipped: counted.counts.skipped + (isMissed ? 0 : 1),
       }
       const free = freed(o, { ...counted, counts })
-      return { cursor: gate.ends ? disarmed(free, 'ended', gate.reason) : free, row, closed, put: null }
+      const after = gate.ends ? stopped({ ...o, cursor: free }, 'ended', gate.reason) : { cursor: free, rows: [] }
+      return { ...after, row, closed, put: null }
     }
   }
 }

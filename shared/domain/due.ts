@@ -248,14 +248,8 @@ function settle(look: Look, made: Made): Advance {
       cancel: [],
     }
   // The latest slot may still wait for its jitter when the schedule stops: it has passed, and has a row like any other.
-  const covered = cover({ ...look, cursor: { ...after, nextAt: made.next } }, stop.reason ?? 'max_runs')
-  return {
-    kind: 'advance',
-    cursor: disarmed(covered.cursor, stop.status, stop.reason),
-    rows: [...made.rows, ...covered.rows],
-    put: null,
-    cancel: [],
-  }
+  const over = stopped({ ...look, cursor: { ...after, nextAt: made.next } }, stop.status, stop.reason)
+  return { kind: 'advance', cursor: over.cursor, rows: [...made.rows, ...over.rows], put: null, cancel: [] }
 }
 
 /** Why a schedule is not armed again; null: it is. */
@@ -268,6 +262,16 @@ function stopOf(
   if ((made.next === null && after.held === null) || (definition.maxRuns !== null && after.fires >= definition.maxRuns))
     return { status: 'done', reason: null }
   return isWornOut(definition, after.failures) ? { status: 'paused', reason: 'failures' } : null
+}
+
+/** A schedule that stops, and the row of what has passed by then. @param reason  null: it has had the last of its runs */
+export function stopped(
+  o: Pick<Look, 'cursor' | 'definition' | 'recurrence' | 'now'>,
+  status: 'paused' | 'done' | 'ended',
+  reason: string | null,
+): { readonly cursor: Cursor; readonly rows: readonly Run[] } {
+  const covered = cover(o, reason ?? 'max_runs')
+  return { cursor: disarmed(covered.cursor, status, reason), rows: covered.rows }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Instant, Recurrence } from '../time/index.ts'
-import { cover, disarmed, isWornOut } from './due.ts'
+import { isWornOut, stopped } from './due.ts'
 import type { Cursor, Definition, OpenRun, Result, Run } from './schedule.ts'
 
 /** What the end of a turn does to the schedule whose message it worked on. */
@@ -41,6 +41,5 @@ export function decideEnded(o: {
     },
   }
   if (cursor.status !== 'active' || !isWornOut(o.definition, failures)) return { cursor, run, retry, rows: [] }
-  const covered = cover({ ...o, cursor }, 'failures')
-  return { cursor: disarmed(covered.cursor, 'paused', 'failures'), run, retry, rows: covered.rows }
+  return { ...stopped({ ...o, cursor }, 'paused', 'failures'), run, retry }
 }

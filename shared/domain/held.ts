@@ -1,9 +1,9 @@
 import type { Instant, Recurrence } from '../time/index.ts'
 import { admit, type Seat } from './admit.ts'
 import { isAskedRow } from './asked.ts'
-import { armed, checkingReason, disarmed, heldRun } from './due.ts'
+import { armed, checkingReason, disarmed, heldRun, stopped } from './due.ts'
 import { timeOf } from './ids.ts'
-import { type Cursor, type Definition, isChecking, type OpenRun } from './schedule.ts'
+import { type Cursor, type Definition, isChecking, type OpenRun, type Run } from './schedule.ts'
 
 /** What becomes of a held run: it goes out, or it never will. */
 export interface HeldDecision {
@@ -15,6 +15,8 @@ export interface HeldDecision {
   readonly check: boolean
   /** Why it does not. */
   readonly reason: string | null
+  /** Times that had passed when it was the last of its schedule. */
+  readonly rows: readonly Run[]
 }
 
 /**
@@ -40,9 +42,9 @@ export function decideHeld(o: {
   const closed = admit(o.seat, { makerAgent: definition.makerAgent })
   if (closed !== null) return closed.ends ? refused(cursor, closed.reason, 'ended') : null
   if (definition.check != null && held.check === null)
-    return { cursor: checkBegun(cursor, o), row: held.row, put: null, check: true, reason: null }
+    return { cursor: checkBegun(cursor, o), row: held.row, put: null, check: true, reason: null, rows: [] }
   const out = released({ ...o, at: timeOf(held.row.slice(2, 12)), data: held.check === 'done' })
-  return { cursor: out.cursor, row: held.row, put: out.open, check: false, reason: null }
+  return { cursor: out.cursor, row: held.row, put: out.open, check: false, reason: null, rows: out.rows }
 }
 
 function checkBegun(cursor: Cursor, o: { definition: Definition; recurrence: Recurrence; now: Instant }): Cursor {
@@ -64,7 +66,8 @@ export function released(o: {
   readonly session: string
   readonly at: Instant
   readonly data: boolean
-}): { readonly cursor: Cursor; readonly open: OpenRun } {
+  readonly now: Instant
+}): { readonly cursor: Cursor; readonly open: OpenRun; readonly rows: readonly Run[] } {
   const { cursor, definition, recurrence } = o
   const open: OpenRun = {
     row: cursor.held!.row,
@@ -79,25 +82,33 @@ export function released(o: {
   const after: Cursor = { ...cursor, held: null, counts, open: [...cursor.open, open] }
   // A run that was asked for counts for nothing, and wakes no schedule that is paused or over.
   if (isAskedRow(open.row)) {
-    if (cursor.status !== 'active') return { cursor: { ...after, dueAt: null }, open }
-    return { cursor: armed(after, definition, recurrence, cursor.nextAt), open }
+    if (cursor.status !== 'active') return { cursor: { ...after, dueAt: null }, open, rows: [] }
+    return { cursor: armed(after, definition, recurrence, cursor.nextAt), open, rows: [] }
   }
   const fires = cursor.fires + 1
   const spent = definition.maxRuns !== null && fires >= definition.maxRuns
-  if (cursor.status !== 'active') return { cursor: { ...after, fires, dueAt: null }, open }
-  const next = spent || cursor.nextAt === null ? null : cursor.nextAt
-  return { cursor: armed({ ...after, fires }, definition, recurrence, next), open }
+  if (cursor.status !== 'active') return { cursor: { ...after, fires, dueAt: null }, open, rows: [] }
+  if (spent) return { ...stopped({ ...o, cursor: { ...after, fires } }, 'done', null), open }
+  return { cursor: armed({ ...after, fires }, definition, recurrence, cursor.nextAt), open, rows: [] }
 }
+
+/** What was held never goes out: its row is one that was skipped. */
+export const leftOut = (cursor: Cursor): Cursor => ({
+  ...cursor,
+  held: null,
+  counts: { ...cursor.counts, skipped: cursor.counts.skipped + 1 },
+})
 
 /** Decision 20: a person said no to this one; the schedule goes on. */
 export function denied(cursor: Cursor, definition: Definition, recurrence: Recurrence): Cursor {
-  const after = { ...cursor, held: null, counts: { ...cursor.counts, skipped: cursor.counts.skipped + 1 } }
-  return cursor.status === 'active' ? armed(after, definition, recurrence, cursor.nextAt) : after
+  const after = leftOut(cursor)
+  // Nothing else is due of one that is paused or over.
+  return cursor.status === 'active' ? armed(after, definition, recurrence, cursor.nextAt) : { ...after, dueAt: null }
 }
 
 function refused(cursor: Cursor, reason: string, status: 'ended'): HeldDecision {
-  const after = { ...cursor, held: null, counts: { ...cursor.counts, skipped: cursor.counts.skipped + 1 } }
+  const after = leftOut(cursor)
   // With times to come the next look ends it, and writes the row of the slot that it stops.
   const done = cursor.nextAt === null ? disarmed(after, status, reason) : after
-  return { cursor: done, row: cursor.held!.row, put: null, check: false, reason }
+  return { cursor: done, row: cursor.held!.row, put: null, check: false, reason, rows: [] }
 }

@@ -20,6 +20,8 @@ export const limits = {
   promptsToOthersMax: 30,
   /** S0-30. */
   heldLookMs: 60_000,
+  /** What is found due by looking, and has been for so long, was brought by no alarm: those come within a second or two. */
+  strandedMs: 10_000,
   /** So many failures in a row are told, once. */
   failuresTold: 3,
   /** Decision 21. */
@@ -173,4 +175,6 @@ export const limits = {
   calendarEventsMax: 2_000,
   /** Each is a standing secret of one person: nobody has more calendars than this. */
   calendarTokensMax: 20,
+  /** A browser that was signed in stays so this long: a month of work without a key at hand, and not for ever on a machine that is lost. */
+  signInMs: 30 * 86_400_000,
 } as const

@@ -2,9 +2,8 @@ import { CelInvalid, type Json } from '../cel/index.ts'
 import { formatInstant, parseDuration, parseInstant } from '../time/index.ts'
 import { compileCondition } from './condition.ts'
 import { limits } from './limits.ts'
-import type { Watch } from './monitor.ts'
+import { monitorFault, type Watch } from './monitor.ts'
 import { textFault } from './names.ts'
-import { Refused } from './refused.ts'
 
 /** What a caller sends to arm a monitor. */
 export interface MonitorInput {
@@ -126,6 +125,3 @@ const lengthText = (ms: number): string => {
   if (ms % 86_400_000 === 0) return `${ms / 86_400_000} days`
   return ms < 60_000 ? `${ms / 1000} seconds` : `${Math.round(ms / 600) / 100} minutes`
 }
-
-export const monitorFault = (path: string, message: string): Refused =>
-  new Refused('monitor_invalid', `${path}: ${message}`, [{ path, message }])

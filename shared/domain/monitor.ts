@@ -1,6 +1,7 @@
 import type { Json } from '../cel/index.ts'
 import { limits } from './limits.ts'
 import type { Reach } from './provenance.ts'
+import { Refused } from './refused.ts'
 
 export const monitorStatuses = ['armed', 'fired', 'expired', 'cancelled', 'ended'] as const
 export type MonitorStatus = (typeof monitorStatuses)[number]
@@ -185,3 +186,7 @@ export function isSame(a: Json, b: Json): boolean {
     names.every((name) => Object.hasOwn(y, name) && isSame(x[name]!, y[name]!))
   )
 }
+
+/** What is wrong with a monitor that somebody wants to arm. */
+export const monitorFault = (path: string, message: string): Refused =>
+  new Refused('monitor_invalid', `${path}: ${message}`, [{ path, message }])

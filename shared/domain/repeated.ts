@@ -13,6 +13,8 @@ export interface Repeated {
   readonly days: { readonly [day: string]: readonly [traces: number, tokens: number, usd: number] }
   /** The latest traces, the newest first: id, and when it came, epoch ms. At most `limits.repeatedTracesMax`. */
   readonly recent: readonly (readonly [id: string, storedAt: number])[]
+  /** A person wants no flow of it: it is suggested no more. */
+  readonly declined?: true
 }
 
 export interface Totals {
@@ -39,6 +41,7 @@ export function counted(
       [today]: [traces + 1, tokens + (trace.tokens ?? 0), usd + (trace.usd ?? 0)],
     },
     recent: [[trace.id, now] as const, ...recentOf(before, now)].slice(0, limits.repeatedTracesMax),
+    ...(before?.declined === true ? { declined: true } : {}),
   }
 }
 

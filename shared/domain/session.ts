@@ -2,7 +2,7 @@ import { limits } from './limits.ts'
 import type { MessageKind } from './message.ts'
 import type { Origin } from './provenance.ts'
 import { Refused } from './refused.ts'
-import { type TickPlan, whileRunning } from './tick.ts'
+import type { TickPlan } from './tick.ts'
 
 export const modes = ['agent', 'ask', 'plan', 'autopilot'] as const
 export type Mode = (typeof modes)[number]
@@ -109,38 +109,6 @@ export function stateOf(head: Head): SessionState {
 
 /** True when the lease has run out: the worker is taken for dead, and the turn ends as `unknown`. */
 export const hasLapsed = (turn: RunningTurn, now: number): boolean => turn.leaseUntil <= now
-
-export function startTurn(
-  head: Head,
-  o: {
-    readonly id: string
-    readonly message: { readonly id: string; readonly kind: MessageKind; readonly origin: Origin }
-    readonly run: RunRef | null
-    readonly leaseMs: number
-    readonly steerable: boolean
-    /** Today, in the owner's zone; null where no tick begins. */
-    readonly day: string | null
-    readonly now: number
-  },
-): Head {
-  const { tick = null } = head
-  return {
-    ...head,
-    ...(tick === null ? {} : { tick: whileRunning(tick, o.day === null ? null : { day: o.day }) }),
-    turn: {
-      id: o.id,
-      message: o.message.id,
-      kind: o.message.kind,
-      origin: o.message.origin,
-      runs: o.run === null ? [] : [o.run],
-      startedAt: o.now,
-      leaseUntil: o.now + o.leaseMs,
-      leaseMs: o.leaseMs,
-      steerable: o.steerable,
-      cancelled: null,
-    },
-  }
-}
 
 /** The running turn of this id. @throws Refused `turn_not_running` when it ended, lapsed or never was */
 export function runningTurn(head: Head | null, turn: string, now: number): RunningTurn {

@@ -72,3 +72,6 @@ export function triggerInWords({ source, when, settle }: TriggerOn): string {
         : `when a document below ${source.document.prefix} changes`
   return `${what}${when === null ? '' : ` and ${when}`}${settle === null ? '' : `, once nothing has happened for ${settle}`}`
 }
+
+/** What a trigger's condition may name. */
+export const triggerVariables = ['doc', 'before', 'now'] as const

@@ -9,7 +9,7 @@ import { dayOf, type Instant } from '../time/index.ts'
 import { type AgendaEntry, type AgendaLook, type Collected, type Hold, PurseLook } from './agenda-look.ts'
 import { type Loaded, loadSchedules } from './load.ts'
 import { pageById } from './pages.ts'
-import { nameOfConversation } from './prompts.ts'
+import { nameOfMaker } from './prompts.ts'
 
 /** Times of schedules, runs that are held, triggers that settle. */
 export async function scheduleEntries(look: AgendaLook): Promise<Collected> {
@@ -92,9 +92,6 @@ function heldEntry(look: AgendaLook, loaded: Loaded, held: NonNullable<Loaded['c
     : { code: 'held', detail: `waiting until you write in ${nameOfMaker(loaded)}` }
   return { ...base(look, loaded, timeOf(held.row.slice(2, 12))), kind: 'held', hold }
 }
-
-const nameOfMaker = ({ maker, definition }: Loaded): string =>
-  maker === null ? onOneLine(definition.makerTitle ?? 'the conversation that made it') : nameOfConversation(maker)
 
 function holdOf(
   { call }: AgendaLook,

@@ -1,5 +1,6 @@
 import { type Caller, principalOf } from '../domain/access.ts'
 import { limits } from '../domain/limits.ts'
+import { faultOf } from '../ports/log.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import type { Call } from './call.ts'
 import { assertPerson } from './reach.ts'
@@ -54,8 +55,8 @@ export async function audit(
   try {
     await commit(world, [...new Set([principal, ...(trail?.owners ?? [])])].map(put))
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'unknown fault'
-    world.log('error', `audit row not written: ${why}`, { operation: row.operation, who: row.who, key: row.key })
+    const ids = { operation: row.operation, who: row.who, key: row.key }
+    world.log('error', 'audit row not written', { ...ids, ...faultOf(error) })
   }
 }
 

@@ -1,7 +1,7 @@
 import { hasLimit, type Limits, noLimits, nothingUsed, type Scope, shortOf, type Used } from '../domain/budget.ts'
 import type { Key, Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
-import { dayOf } from '../time/index.ts'
+import { dayOf } from '../time/wall.ts'
 import { type Agent, asItem, keys, type Person, readAll, ttlAfter } from './store.ts'
 
 /** One limited budget on one day, as it was read. */

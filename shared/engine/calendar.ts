@@ -1,6 +1,7 @@
 import { bare } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { notFound, Refused } from '../domain/refused.ts'
+import { faultOf } from '../ports/log.ts'
 import type { Key, Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { type Agenda, agendaOf } from './agenda.ts'
@@ -134,9 +135,7 @@ async function noteUse(world: World, row: Stored<CalendarRow>, now: number): Pro
     guards: [{ attr: 'id', is: 'present' }],
   }
   await commit(world, [use]).catch((error: unknown) =>
-    world.log('warn', `calendar use not noted: ${error instanceof Error ? error.name : 'unknown fault'}`, {
-      calendar: row.item.id,
-    }),
+    world.log('warn', 'calendar use not noted', { calendar: row.item.id, ...faultOf(error) }),
   )
 }
 

@@ -7,7 +7,7 @@ import type { Check, JsonObject } from '../domain/schedule.ts'
 import type { Call } from './call.ts'
 import type { Agent } from './store.ts'
 import { argsFaults } from './tool-args.ts'
-import { readTool } from './tools.ts'
+import { readTool } from './tool-rows.ts'
 
 /** A check as a caller writes it; null takes it away. */
 export type CheckInput =

@@ -13,7 +13,7 @@ import { tellCheck, tellRows } from './incidents.ts'
 import { lookAtJob, newJobOps, ringJob } from './jobs.ts'
 import { goesToOthers, type Loaded, loadSchedules, openIds, runIdOf } from './load.ts'
 import { countPrompt } from './prompts.ts'
-import { decodeRun, patchRun, putCursor } from './rows.ts'
+import { decodeRun, patchRun, putCursor, putRun } from './rows.ts'
 import { commit, keys, putRunData, type RunData, read, readAll } from './store.ts'
 
 /** The writes that begin a row's check: a job for the agent's worker where it is a script, for Rouse where it is a tool. */
@@ -122,6 +122,7 @@ async function settle(world: World, loaded: Loaded, verdict: Verdict, more: read
     verdict.kind === 'found' ? { what: 'output of the check', text: clippedData(verdict.text) } : null
   const data = found === null ? [] : [putRunData(ref, found, now)]
   const { put, closed } = decided
+  const passed = decided.rows.map((row) => putRun(row, now))
   if (put !== null) {
     const run = { ...openIds(definition.id, put), ...ref, at: put.at, session: put.session }
     const at = placed(loaded, { ...run, gen: put.gen } as Run, decided.cursor)
@@ -130,6 +131,7 @@ async function settle(world: World, loaded: Loaded, verdict: Verdict, more: read
     await commit(world, [
       putCursor(world, decided.cursor, cursor.version, now),
       ...stopped.ops,
+      ...passed,
       patchRun(ref, { outcome: 'fired', reason: null, gen: put.gen, at: put.at, session: put.session }),
       ...data,
       ...at.ops(world, now),
@@ -151,6 +153,7 @@ async function settle(world: World, loaded: Loaded, verdict: Verdict, more: read
   await commit(world, [
     putCursor(world, told.cursor, cursor.version, now),
     patchRun(ref, { ...closed, ...(closed!.outcome === 'held' ? {} : { endedAt: now }) }),
+    ...passed,
     ...data,
     ...told.ops,
     ...more,

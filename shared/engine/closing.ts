@@ -1,4 +1,5 @@
 import { cover, disarmed } from '../domain/due.ts'
+import { leftOut } from '../domain/held.ts'
 import type { Message } from '../domain/message.ts'
 import type { Cursor } from '../domain/schedule.ts'
 import { type Head, type Links, noLinks } from '../domain/session.ts'
@@ -44,9 +45,8 @@ export async function endSchedule(world: World, id: string, reason: EndReason, n
         ? []
         : [patchRun({ schedule: id, row: item.held.row }, { outcome: 'skipped', reason, endedAt: now })]
     const next: Cursor = {
-      ...disarmed(told.cursor, 'ended', over ? item.reason : reason),
+      ...disarmed(item.held === null ? told.cursor : leftOut(told.cursor), 'ended', over ? item.reason : reason),
       backfill: [],
-      held: null,
       deleted,
     }
     await commit(world, [
@@ -110,16 +110,20 @@ async function dropFresh(world: World, head: Head, reason: string, now: number):
 
 /** Messages that still wait are dropped, page by page. */
 async function dropRows(world: World, conv: string, now: number): Promise<void> {
-  for (;;) {
-    const { items } = await world.table.list(`C#${conv}`, { prefix: 'W#', limit: 40 })
-    if (items.length === 0) return
-    const rows = items as readonly Stored<unknown>[] as readonly Stored<Message>[]
-    await commit(
-      world,
-      rows.flatMap((row): Op[] => [
-        { delete: row.key, expect: 'any' },
-        putHistory(conv, { ...row.item, status: 'dropped' }, now),
-      ]),
-    )
-  }
+  // Another may close it at the same moment; whoever loses looks at what is left.
+  const isLeft = (): Promise<boolean> =>
+    retrying(async () => {
+      const { items } = await world.table.list(`C#${conv}`, { prefix: 'W#', limit: 40 })
+      if (items.length === 0) return false
+      const rows = items as readonly Stored<unknown>[] as readonly Stored<Message>[]
+      await commit(
+        world,
+        rows.flatMap((row): Op[] => [
+          { delete: row.key, expect: 'any' },
+          putHistory(conv, { ...row.item, status: 'dropped' }, now),
+        ]),
+      )
+      return true
+    })
+  while (await isLeft());
 }

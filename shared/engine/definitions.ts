@@ -1,7 +1,11 @@
 import { Generations } from '../domain/generations.ts'
 import type { Definition } from '../domain/schedule.ts'
-import type { World } from '../ports/world.ts'
-import { compile, type Recurrence } from '../time/index.ts'
+import { later } from '../ports/later.ts'
+import { type World, worldOf } from '../ports/world.ts'
+import { compilePlain, type PlainSpec } from '../time/compile-plain.ts'
+import type { Recurrence, Spec } from '../time/index.ts'
+
+const anyRule = later(() => import('../time/compile.ts'))
 
 /** A definition and its rule, ready to answer. */
 export interface Known {
@@ -15,10 +19,10 @@ export interface Known {
  */
 export class Definitions {
   static of(world: World): Definitions {
-    const known = byWorld.get(world)
+    const known = byWorld.get(worldOf(world))
     if (known !== undefined) return known
     const made = new Definitions()
-    byWorld.set(world, made)
+    byWorld.set(worldOf(world), made)
     return made
   }
 
@@ -28,12 +32,19 @@ export class Definitions {
     return this.#known.get(nameOf(id, gen))
   }
 
-  /** @throws SpecInvalid when its rule is none */
-  add(definition: Definition): Known {
-    const known = { definition, recurrence: compile(definition.spec) }
+  add(definition: Definition, recurrence: Recurrence): Known {
+    const known = { definition, recurrence }
     this.#known.set(nameOf(definition.id, definition.gen), known)
     return known
   }
+}
+
+/** What compiles the rules of these definitions; most are plain. @returns a function that throws SpecInvalid for a rule that is none */
+export async function compilerOf(
+  definitions: readonly (Definition | undefined)[],
+): Promise<(spec: Spec) => Recurrence> {
+  if (definitions.some((definition) => definition?.spec?.kind === 'rrule')) return (await anyRule()).compile
+  return (spec) => compilePlain(spec as PlainSpec)
 }
 
 const byWorld = new WeakMap<World, Definitions>()

@@ -11,6 +11,7 @@ import {
 } from '../domain/delivery.ts'
 import { limits } from '../domain/limits.ts'
 import type { Message } from '../domain/message.ts'
+import { faultOf } from '../ports/log.ts'
 import { Conflict, type Key, type Op, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { Contended, retrying } from './call.ts'
@@ -48,7 +49,7 @@ export async function deliverDue(world: World, now: number, beginMsMax = Number.
       } while (after !== null)
     }
   } catch (error) {
-    world.log('error', `deliveries could not be looked at: ${error instanceof Error ? error.message : 'unknown fault'}`)
+    world.log('error', 'deliveries could not be looked at', faultOf(error))
   }
   await sender.idle()
   return looked
@@ -95,12 +96,12 @@ async function deliver(world: World, key: Key): Promise<void> {
       parcels.map((parcel, i) => ({ parcel, tries: due[i]!.tries, tried: tried[i]! })),
     )
   } catch (error) {
-    const what = error instanceof Error ? error.message : 'unknown fault'
     if (error instanceof Unavailable) {
       const said = error instanceof Contended ? 'is written by many at once' : 'could not be recorded'
-      return world.log('warn', `delivery ${said}; it is tried again in a minute`, ids)
+      return world.log('warn', `delivery ${said}; it is tried again in a minute`, { ...ids, ...faultOf(error) })
     }
-    world.log('error', `delivery set aside: ${what}`, ids)
+    world.log('error', 'delivery set aside', { ...ids, ...faultOf(error) })
+    world.meter.count('set_aside', 1)
     // Whoever is met again and again and never changes must not stop the clock.
     await hint(world, () => commit(world, [{ patch: key, guards: [{ attr: 'run', is: 'present' }], index: {} }]))
   }
@@ -142,14 +143,18 @@ interface Tries {
   readonly tried: Tried | null
 }
 
+/** What a try came to, as it is counted. */
+const resultWords = { sent: 'sent', waiting: 'retried', dead: 'given_up' } as const
+
 /** Writes what became of the tries, and with it what goes to sessions and feeds: those arrive once. */
 async function record(world: World, key: Key, all: readonly Tries[]): Promise<void> {
-  const { next, lost } = await retrying(async () => {
+  const { next, lost, tried } = await retrying(async () => {
     const stored = await read<Outgoing>(world, key)
-    if (stored === null) return { next: null, lost: [] }
+    if (stored === null) return { next: null, lost: [], tried: [] }
     const now = world.clock.now()
     const ops: Op[] = []
     const lost: string[] = []
+    const tried: string[] = []
     const held = new Set<string>()
     const targets: Sending[] = []
     for (const sending of stored.item.targets) {
@@ -163,14 +168,16 @@ async function record(world: World, key: Key, all: readonly Tries[]): Promise<vo
       const id = deliveryIdOf(stored.item, sending.to)
       const after = afterTry(sending, placed?.tried ?? mine.tried!, { id, now })
       if (after.status === 'dead') lost.push(id)
+      tried.push(resultWords[after.status])
       targets.push(after)
     }
     const out: Outgoing = { ...stored.item, targets }
     const next = nextTryOf(out)
     await commit(world, [putOutgoing(world, out, stored.version, now), ...ops])
     if (next !== null) await alarmsFor(world, [out], next)
-    return { next, lost }
+    return { next, lost, tried }
   })
+  for (const result of tried) world.meter.count('deliveries', 1, result)
   for (const delivery of lost)
     world.log('warn', 'delivery given up', { delivery, schedule: `sch_${key[0].slice(2)}`, next })
 }

@@ -1,6 +1,7 @@
 import { bodyFault } from '../domain/define.ts'
 import { limits } from '../domain/limits.ts'
 import { notFound, Refused } from '../domain/refused.ts'
+import { faultOf } from '../ports/log.ts'
 import type { IndexEntries, Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { type Call, retrying } from './call.ts'
@@ -13,6 +14,7 @@ import {
   type Part,
   partKey,
   pathFault,
+  readDebt,
   restOf,
 } from './document-state.ts'
 import { onDocumentChange } from './monitor-look.ts'
@@ -64,7 +66,8 @@ export async function putDocument(
       bytes: Buffer.byteLength(body.text),
       parts: pieces.length,
     }
-    await commit(world, [
+    const isOwed = owed.item.owed === true
+    const ops: Op[] = [
       {
         put: headKey(owner, path),
         expect: stored?.version ?? 'absent',
@@ -77,8 +80,9 @@ export async function putDocument(
       }),
       ...removeParts(owner, path, pieces.length, stored?.item.parts ?? 0),
       gone === null ? { check: goneKey(owner, path), expect: 'absent' } : { delete: gone.key, expect: gone.version },
-    ])
-    return { head, owed: owed.item.owed === true }
+    ]
+    await commitTelling(call, owner, path, ops, isOwed)
+    return { head, owed: isOwed }
   })
   await bring(call, owner, path, written.owed)
   return written.head
@@ -98,14 +102,36 @@ async function owes(
   return { item: { owed: true }, place: { index: { changes: [shardOf(world, owner), now] } } }
 }
 
-/** Tells whoever watches, who may have begun to just now. What fails here is owed. */
-async function bring({ world, now }: Call, owner: string, path: string, owed: boolean): Promise<void> {
+/**
+ * Commits a change that somebody watches. The embedded node applies a commit at once, and what it has to tell can share its sync with it:
+ * whoever waits for the document waits half as long. Where it was not there to be seen yet, it is still owed, and told afterwards.
+ */
+async function commitTelling(
+  call: Call,
+  owner: string,
+  path: string,
+  ops: readonly Op[],
+  owed: boolean,
+): Promise<void> {
+  const committed = commit(call.world, ops)
+  if (owed && !call.world.streamed) await Promise.all([committed, tell(call, owner, path)])
+  await committed
+}
+
+/** Tells whoever watches what they were not told yet; they may have begun to just now. */
+async function bring(call: Call, owner: string, path: string, owed: boolean): Promise<void> {
+  const { world } = call
   if (world.streamed) return
+  const isLeft = owed ? (await readDebt(world, owner, path)) !== null : await hasWatchers(world, owner, path)
+  if (isLeft) await tell(call, owner, path)
+}
+
+/** What fails here is owed. */
+async function tell({ world, now }: Call, owner: string, path: string): Promise<void> {
   try {
-    if (!owed && !(await hasWatchers(world, owner, path))) return
     await onDocumentChange(world, owner, path, now)
   } catch (error) {
-    world.log('warn', `change of a document not told: ${error instanceof Error ? error.message : 'unknown fault'}`)
+    world.log('warn', 'change of a document not told', faultOf(error))
   }
 }
 
@@ -139,7 +165,8 @@ export async function removeDocument(call: Call, path: string, when: Preconditio
     const { key, version, item: head } = await headFor(call, path)
     assertHolds(path, head, when)
     const owed = await owes(call.world, owner, path, call.now)
-    await commit(call.world, [
+    const isOwed = owed.item.owed === true
+    const ops: Op[] = [
       { delete: key, expect: version },
       ...removeParts(owner, path, 0, head.parts),
       {
@@ -149,8 +176,9 @@ export async function removeDocument(call: Call, path: string, when: Preconditio
         ttl: ttlAfter(call.now),
         ...owed.place,
       },
-    ])
-    return owed.item.owed === true
+    ]
+    await commitTelling(call, owner, path, ops, isOwed)
+    return isOwed
   })
   await bring(call, owner, path, isOwed)
 }

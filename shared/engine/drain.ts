@@ -1,12 +1,12 @@
-import type { Cursor } from '../domain/schedule.ts'
-import { type IndexEntries, type IndexName, type Key, Unavailable } from '../ports/table.ts'
+import { limits } from '../domain/limits.ts'
+import type { IndexName } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { doApart } from './apart.ts'
-import { Contended } from './call.ts'
 import { lapse, tick } from './lapse.ts'
 import { look } from './look.ts'
 import { lookAtMonitors } from './monitor-due.ts'
-import { commit, everyShard, keys, read } from './store.ts'
+import { headOrSetAside, quarantine } from './set-aside.ts'
+import { everyShard } from './store.ts'
 
 /** The first prompts of a herd leave at once; then larger groups share one write to disk. */
 const groupFirst = 32
@@ -79,52 +79,9 @@ async function* due(world: World, index: IndexName, shard: string, now: number):
       ...(after === null ? {} : { after }),
     })
     limit = groupMost
+    const stranded = page.items.filter(({ sk }) => Number(sk) < now - limits.strandedMs).length
+    if (stranded > 0) world.meter.count('stranded', stranded)
     if (page.items.length > 0) yield page.items.map((found) => found.key[0].slice(2))
     after = page.next
   } while (after !== null)
-}
-
-/** A conversation that cannot be looked at stops nobody else. */
-export async function headOrSetAside(
-  world: World,
-  conv: string,
-  now: number,
-  look: typeof lapse | typeof tick,
-): Promise<void> {
-  try {
-    await look(world, conv, now)
-  } catch (error) {
-    if (error instanceof Unavailable && !(error instanceof Contended)) throw error
-    const what = error instanceof Error ? error.message : 'unknown fault'
-    world.log('error', `conversation could not be looked at: ${what}`, { conversation: conv })
-    if (!(error instanceof Contended)) await setAside(world, ['C#'.concat(conv), 'A'], {}, 'conv')
-  }
-}
-
-/**
- * Takes schedules that cannot be looked at out of the due index, so that they are not met again every minute. They stay stored and
- * listed, and are named in the log for whoever mends them.
- */
-export async function quarantine(world: World, ids: readonly string[]): Promise<void> {
-  for (const id of ids) {
-    const cursor = await read<Partial<Cursor>>(world, keys.cursor(id))
-    const { agent, createdBy } = cursor?.item ?? {}
-    const index: IndexEntries = {
-      ...(typeof agent === 'string' ? { schedulesByAgent: [agent, id] as const } : {}),
-      ...(typeof createdBy === 'string' ? { schedulesByMaker: [createdBy, id] as const } : {}),
-    }
-    await setAside(world, keys.cursor(id), index, 'id')
-    world.log('error', 'schedule quarantined: it fires no more; its stored item has to be mended', { schedule: id })
-  }
-}
-
-/** Leaves the item as it is but for its place among what is due. */
-async function setAside(world: World, key: Key, index: IndexEntries, present: string): Promise<void> {
-  try {
-    await commit(world, [{ patch: key, set: { quarantined: true }, guards: [{ attr: present, is: 'present' }], index }])
-  } catch (error) {
-    world.log('error', `could not be set aside: ${error instanceof Error ? error.message : 'unknown fault'}`, {
-      item: key[0],
-    })
-  }
 }

@@ -1,4 +1,4 @@
-import type { World } from '../ports/world.ts'
+import { type World, worldOf } from '../ports/world.ts'
 
 /**
  * Work that waits for somebody outside, apart from what wakes: each piece once at a time in this process, and so many at once.
@@ -9,8 +9,8 @@ import type { World } from '../ports/world.ts'
 export class Errands {
   /** The same for the same name in one world; `atOnce` is that of the first who asks. */
   static of(world: World, name: string, atOnce: number): Errands {
-    const named = byWorld.get(world) ?? new Map<string, Errands>()
-    byWorld.set(world, named)
+    const named = byWorld.get(worldOf(world)) ?? new Map<string, Errands>()
+    byWorld.set(worldOf(world), named)
     const known = named.get(name) ?? new Errands(atOnce)
     named.set(name, known)
     return known

@@ -1,7 +1,8 @@
-import { bare } from '../domain/ids.ts'
+import { bare, isId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import type { Cursor, OpenRun, Run } from '../domain/schedule.ts'
 import type { Head } from '../domain/session.ts'
+import { faultOf } from '../ports/log.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { beginFlowRun, cancelFlowRun, placedFlowRun } from './flow-rows.ts'
@@ -118,6 +119,20 @@ export async function ring(
   )
 }
 
+/**
+ * Rings once more for what waits of a schedule. Without the message, which the claim hands out; a flow's run needs no bell, it is due in the
+ * table.
+ */
+export async function ringAgain(world: World, { cursor: { item: cursor }, head }: Loaded): Promise<void> {
+  for (const open of cursor.open) {
+    if (open.turn !== null || isId('flr', open.session)) continue
+    const { id, agent, conv } = cursor
+    const session = head?.item.session ?? open.session
+    const envelope = { session, agent, id: openIds(id, open).message, message: () => null }
+    await hint(world, () => world.bell.ring(conv === null ? agent : session, { kind: 'message', ...envelope }))
+  }
+}
+
 /** What is cancelled for a run that is put later than its slot was decided: after its check, or when it is let go. */
 export const replaced = async (world: World, loaded: Loaded, now: number): Promise<Cancelled> =>
   loaded.definition.overlap === 'cancel'
@@ -183,6 +198,6 @@ export async function hint(world: World, give: () => Promise<void>): Promise<voi
   try {
     await give()
   } catch (error) {
-    world.log('warn', `bell or alarm failed: ${error instanceof Error ? error.message : 'unknown fault'}`)
+    world.log('warn', 'bell or alarm failed', faultOf(error))
   }
 }

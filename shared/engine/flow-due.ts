@@ -1,12 +1,16 @@
 import type { FlowRun } from '../domain/replay.ts'
+import { later } from '../ports/later.ts'
+import { faultOf } from '../ports/log.ts'
 import { Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { Contended } from './call.ts'
 import { Errands } from './errands.ts'
 import { announceFlowRun } from './fire.ts'
 import { flowRunKey } from './flow-rows.ts'
-import { stepFlowRun, type Went } from './flow-step.ts'
+import type { Went } from './flow-step.ts'
 import { commit, everyShard, read } from './store.ts'
+
+const steps = later(() => import('./flow-step.ts'))
 
 const runsAtOnce = 16
 const pageOfDue = 500
@@ -36,7 +40,7 @@ export async function runFlowsDue(world: World, now: number): Promise<number> {
       moved += found
     }
   } catch (error) {
-    world.log('error', `flows could not be looked at: ${error instanceof Error ? error.message : 'unknown fault'}`)
+    world.log('error', 'flows could not be looked at', faultOf(error))
   }
   return moved
 }
@@ -89,15 +93,15 @@ async function goOn(world: World, id: string): Promise<boolean> {
  */
 export async function stepOrSetAside(world: World, id: string, stopped?: () => boolean): Promise<Went> {
   try {
-    return await stepFlowRun(world, id, stopped)
+    return await (await steps()).stepFlowRun(world, id, stopped)
   } catch (error) {
-    const what = error instanceof Error ? error.message : 'unknown fault'
     if (error instanceof Unavailable) {
       const said = error instanceof Contended ? 'is written by many at once' : 'could not be stepped'
-      world.log('warn', `flow run ${said}; the next look goes on: ${what}`, { flowRun: id })
+      world.log('warn', `flow run ${said}; the next look goes on`, { flowRun: id, ...faultOf(error) })
       throw error
     }
-    world.log('error', `flow run set aside: ${what}`, { flowRun: id })
+    world.log('error', 'flow run set aside', { flowRun: id, ...faultOf(error) })
+    world.meter.count('set_aside', 1)
     await setAside(world, id)
     return 'nowhere'
   }

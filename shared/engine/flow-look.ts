@@ -8,7 +8,7 @@ import { readFlow, readSteps } from './flow-items.ts'
 import { flowRunKey, jobIdOfStep, stepKey } from './flow-rows.ts'
 import { runsChecks } from './load.ts'
 import { type Agent, keys, read } from './store.ts'
-import { readTool } from './tools.ts'
+import { readTool } from './tool-rows.ts'
 
 /** A run with all that its next step needs, and nothing of the others. */
 export interface Seen {

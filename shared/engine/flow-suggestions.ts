@@ -1,12 +1,14 @@
 import { limits } from '../domain/limits.ts'
+import { notFound } from '../domain/refused.ts'
 import { type Repeated, recentOf, totalsOf } from '../domain/repeated.ts'
 import type { ToolCall, Trace } from '../domain/trace.ts'
 import type { World } from '../ports/world.ts'
-import type { Call } from './call.ts'
+import { type Call, retrying } from './call.ts'
 import { promotedBy } from './flow-items.ts'
+import { ruledAgent } from './flow-rights.ts'
 import { agentFor } from './reach.ts'
-import { readAll } from './store.ts'
-import { callsOf, isOver, traceKey } from './trace-write.ts'
+import { asItem, commit, read, readAll } from './store.ts'
+import { callsOf, isOver, repeatedKey, traceKey } from './trace-write.ts'
 import { asManyAsFit } from './traces.ts'
 
 /** What an agent does again and again with a model, and could do without one. */
@@ -36,7 +38,7 @@ export async function suggestFlows(call: Call, agentId: string): Promise<Suggest
   const promoted = await promotedBy(world, agent.id)
   const groups: Repeated[] = []
   for await (const repeated of costliest(world, agent.id)) {
-    if (promoted.has(repeated.fingerprint) || totalsOf(repeated, now).traces < 2) continue
+    if (repeated.declined === true || promoted.has(repeated.fingerprint) || totalsOf(repeated, now).traces < 2) continue
     if (recentOf(repeated, now).length > 0) groups.push(repeated)
     if (groups.length >= limits.suggestionsMax) break
   }
@@ -71,6 +73,23 @@ export async function suggestFlows(call: Call, agentId: string): Promise<Suggest
           ]
     })
     .sort((a, b) => b.tokens - a.tokens || b.count - a.count)
+}
+
+/**
+ * A person wants no flow of what a group does: it is suggested no more, however often it is done again. Declining twice does nothing.
+ *
+ * @throws Refused `person_only`, `not_found`
+ */
+export async function declineSuggestion(call: Call, agentId: string, fingerprint: string): Promise<void> {
+  const { world, now } = call
+  await retrying(async () => {
+    const { item: agent } = await ruledAgent(call, agentId, 'decline a suggestion')
+    const stored = await read<Repeated>(world, repeatedKey(agent.id, fingerprint))
+    if (stored === null || totalsOf(stored.item, now).traces < 2) throw notFound('suggestion', fingerprint)
+    const { key, item, version } = stored
+    const ttl = Math.ceil((recentOf(item, now)[0]![1] + limits.traceMs) / 1000)
+    await commit(world, [{ put: key, item: asItem({ ...item, declined: true }), expect: version, index: {}, ttl }])
+  })
 }
 
 /** The index knows what they cost when they were last counted; what has gone by its retention since then shows in the item. */

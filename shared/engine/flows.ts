@@ -22,7 +22,7 @@ import { approvedBy, ruledAgent } from './flow-rights.ts'
 import { dropShadow, keepShadow } from './flow-shadows.ts'
 import { agentFor, assertMay, assertPerson } from './reach.ts'
 import { commit, read } from './store.ts'
-import { readTool } from './tools.ts'
+import { readTool } from './tool-rows.ts'
 import { asManyAsFit, tracesFor } from './traces.ts'
 
 export interface FlowInput {

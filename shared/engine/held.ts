@@ -11,7 +11,7 @@ import { announceCheck, checkOps, lookAtCheck, readRunData } from './checks.ts'
 import { placed, replaced, ring } from './fire.ts'
 import { goesToOthers, type Loaded, openIds, runIdOf } from './load.ts'
 import { countPrompt } from './prompts.ts'
-import { patchRun, putCursor, readCursors } from './rows.ts'
+import { patchRun, putCursor, putRun, readCursors } from './rows.ts'
 import { commit, keys, read } from './store.ts'
 
 /**
@@ -61,6 +61,7 @@ export async function settleHeld(world: World, loaded: Loaded, now: number): Pro
   await commit(world, [
     putCursor(world, decision.cursor, cursor.version, now),
     patchRun(ref, { outcome: 'fired', reason: null, gen: put.gen, at: put.at, session: put.session }),
+    ...decision.rows.map((row) => putRun(row, now)),
     ...at.ops(world, now),
     ...new Charges().draw(loaded.purse, { wakes: 1 }).ops(now),
     ...(goesToOthers(cursor.item) && loaded.maker !== null ? [countPrompt(loaded.maker)] : []),

@@ -1,11 +1,13 @@
 import { notFound, Refused } from '../domain/refused.ts'
+import { later } from '../ports/later.ts'
 import { Conflict, type Op } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { Contended } from './call.ts'
 import { loadSchedules } from './load.ts'
 import { read } from './store.ts'
-import { calledBack } from './trigger-fire.ts'
 import { hookKey, hookSecret } from './triggers.ts'
+
+const triggers = later(() => import('./trigger-fire.ts'))
 
 /** A call of a webhook, as it came in. */
 export interface HookCall {
@@ -41,6 +43,7 @@ export async function onHook(world: World, call: HookCall, now: number): Promise
   const more: Op[] =
     taken === null ? [] : [{ put: taken, item: { at: now }, expect: 'absent', ttl: Math.ceil((now + repeatMs) / 1000) }]
   const name = call.id ?? world.ids.ulid(now)
+  const { calledBack } = await triggers()
   try {
     await calledBack(world, id, { name, doc: call.doc, text: call.text, more }, now)
   } catch (error) {

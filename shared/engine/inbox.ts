@@ -113,7 +113,8 @@ async function scheduleCandidates(
     const message = messages[i] ?? null
     if (message !== null)
       return [{ from: 'schedule', cursor, open, message, kind: 'schedule', at: open.at, id: message.id, held }]
-    world.log('error', 'prompt left out: its definition is gone', { schedule: cursor.item.id, row: open.row })
+    const { id } = openIds(cursor.item.id, open)
+    world.log('error', 'prompt left out: its definition is gone', { schedule: cursor.item.id, run: id })
     return []
   })
 }

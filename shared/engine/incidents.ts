@@ -1,5 +1,5 @@
 import { type Card, cardIdOf } from '../domain/card.ts'
-import { checkingReason } from '../domain/due.ts'
+import { asksWord, incidents, isIncident } from '../domain/incident.ts'
 import { limits } from '../domain/limits.ts'
 import { onOneLine } from '../domain/names.ts'
 import type { Cursor, Definition, Result, Run } from '../domain/schedule.ts'
@@ -8,24 +8,6 @@ import type { World } from '../ports/world.ts'
 import type { Loaded } from './load.ts'
 import { approvalCard, approvalOf, nameOfConversation } from './prompts.ts'
 import { keys, putCard, read } from './store.ts'
-
-/** S2-66: a run that could not happen, and why, as its person reads it. */
-const incidents: Readonly<Record<string, string>> = {
-  agent_not_connected: 'Its agent was not connected: no worker was attached.',
-  no_check_worker: 'Its check could not look: no worker of its agent runs checks now (rouse attach does).',
-  agent_deleted: 'Its agent was deleted. The schedule has ended.',
-  agent_left: 'Its agent has left the conversation.',
-  session_archived: 'Its conversation was archived while the run was under way.',
-  session_deleted: 'Its conversation was deleted while the run was under way.',
-}
-
-/** Whether somebody is told of a row when it is written. */
-export const isTold = (row: Run): boolean => row.outcome === 'held' || isIncident(row)
-
-const asksWord = (row: Run): boolean => row.outcome === 'held' && row.reason !== checkingReason
-
-const isIncident = (row: Run): boolean =>
-  row.outcome !== 'fired' && row.reason !== null && Object.hasOwn(incidents, row.reason)
 
 /** What the rows of a fire have to say to a person: cards, in the commit that writes the rows. */
 export async function tellRows(

@@ -1,5 +1,7 @@
 import type { Verdict } from '../domain/check.ts'
 import type { Job } from '../domain/job.ts'
+import { later } from '../ports/later.ts'
+import { faultOf } from '../ports/log.ts'
 import { Conflict, type Key } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { Contended, retrying } from './call.ts'
@@ -9,8 +11,9 @@ import { hint } from './fire.ts'
 import { putJob } from './jobs.ts'
 import { loadSchedules, runIdOf } from './load.ts'
 import { type Agent, commit, everyShard, keys, read } from './store.ts'
-import { runTool } from './tool-run.ts'
-import { readTool } from './tools.ts'
+import { readTool } from './tool-rows.ts'
+
+const tools = later(() => import('./tool-run.ts'))
 
 /** A job that was not ended by then has lost whoever ran it, and is run again: a tool that looks changes nothing. */
 const claimMs = 60_000
@@ -36,7 +39,7 @@ export async function runJobsDue(world: World, now: number): Promise<number> {
       }
     }
   } catch (error) {
-    world.log('error', `jobs could not be looked at: ${error instanceof Error ? error.message : 'unknown fault'}`)
+    world.log('error', 'jobs could not be looked at', faultOf(error))
   }
   await runner(world).idle()
   return begun
@@ -73,10 +76,8 @@ async function runJob(world: World, key: Key): Promise<void> {
       await closeCheck(world, stored.item, verdict, ops, now)
     })
   } catch (error) {
-    const what = error instanceof Error ? error.message : 'unknown fault'
-    world.log(error instanceof Contended ? 'warn' : 'error', `job failed, and is run again in a minute: ${what}`, {
-      job: id,
-    })
+    const level = error instanceof Contended ? 'warn' : 'error'
+    world.log(level, 'job failed, and is run again in a minute', { job: id, ...faultOf(error) })
   }
 }
 
@@ -108,6 +109,7 @@ async function verdictOfTool(world: World, job: Job): Promise<Verdict> {
   if (loaded === null || agent === null) return { kind: 'missed', reason: 'check_removed' }
   if (tool === null) return { kind: 'failed', reason: 'check_unknown_tool' }
   if (!tool.readOnly) return { kind: 'failed', reason: 'check_tool_not_readonly' }
+  const { runTool } = await tools()
   const ran = await runTool({
     world,
     tool,

@@ -2,6 +2,7 @@ import { type Caller, verdictOn } from '../domain/access.ts'
 import { isId } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { notFound } from '../domain/refused.ts'
+import { faultOf } from '../ports/log.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { type Call, retrying } from './call.ts'
@@ -234,9 +235,7 @@ function noteUse(world: World, row: KeyRow, sha256: string): void {
     row.prefix === undefined ? [{ put: keys.keyIn(holderOf(row), row.id), item: { sha256 }, expect: 'any' }] : []
   commit(world, [use, ...listed])
     .catch((error: unknown) => {
-      world.log('warn', `key use not noted: ${error instanceof Error ? error.message : 'unknown fault'}`, {
-        key: row.id,
-      })
+      world.log('warn', 'key use not noted', { key: row.id, ...faultOf(error) })
     })
     .finally(() => noting.delete(sha256))
 }

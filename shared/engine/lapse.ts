@@ -1,11 +1,13 @@
 import { type Head, hasLapsed } from '../domain/session.ts'
+import { later } from '../ports/later.ts'
 import type { World } from '../ports/world.ts'
 import { retrying } from './call.ts'
-import { closeConversation } from './closing.ts'
-import { finish } from './finish.ts'
 import { hint } from './fire.ts'
 import { keys, read } from './store.ts'
-import { tickDue } from './ticks.ts'
+
+const closings = later(() => import('./closing.ts'))
+const ends = later(() => import('./finish.ts'))
+const ticks = later(() => import('./ticks.ts'))
 
 /**
  * Looks at a conversation's head: ends its turn as `unknown` when the lease has run out, and goes on with a closing that was cut off. Looking
@@ -24,6 +26,7 @@ export async function lapse(world: World, conv: string, now: number): Promise<vo
     const reason = turn.cancelled === null ? 'lease_expired' : cancelReason(turn.cancelled)
     // A cancelled turn whose worker is silent was stopped all the same: nobody may be told that it is unknown.
     const result = turn.cancelled === null ? 'unknown' : 'failed'
+    const { finish } = await ends()
     await finish(
       world,
       head,
@@ -35,7 +38,7 @@ export async function lapse(world: World, conv: string, now: number): Promise<vo
     return head.item.closing
   })
   // A closing that a crash cut off goes on here.
-  if (closing) await closeConversation(world, conv, now)
+  if (closing) await (await closings()).closeConversation(world, conv, now)
 }
 
 /**
@@ -44,7 +47,7 @@ export async function lapse(world: World, conv: string, now: number): Promise<vo
 export async function tick(world: World, conv: string, now: number): Promise<void> {
   await retrying(async () => {
     const head = await read<Head>(world, keys.head(conv))
-    if (head !== null) await tickDue(world, head, now)
+    if (head?.item.tick != null) await (await ticks()).tickDue(world, head, now)
   })
 }
 

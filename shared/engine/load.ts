@@ -6,11 +6,12 @@ import { type Message, scheduleText } from '../domain/message.ts'
 import type { Origin } from '../domain/provenance.ts'
 import type { Check, Cursor, Definition, OpenRun, Run } from '../domain/schedule.ts'
 import { type Head, promptsSent } from '../domain/session.ts'
+import { faultOf } from '../ports/log.ts'
 import { Defect, type Key, type Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import type { Recurrence } from '../time/index.ts'
 import { countersOf, limitedAgent, limitedPerson, noPurse, type Purse, purseOf } from './budgets.ts'
-import { Definitions, type Known } from './definitions.ts'
+import { compilerOf, Definitions, type Known } from './definitions.ts'
 import { readCursors } from './rows.ts'
 import { type Agent, defaultSettings, keys, type RunData, readAll, type Settings } from './store.ts'
 
@@ -48,6 +49,7 @@ export async function loadSchedules(
   const wanted: Key[] = cursors.flatMap((stored, i) =>
     stored === null || known[i] !== undefined ? [] : [keys.definition(stored.item.id, stored.item.gen)],
   )
+  const unknown = wanted.length
   const shared = new Map<string, number>()
   const want = (name: string | null, keyOf: (name: string) => Key): void => {
     if (name === null || shared.has(name)) return
@@ -76,8 +78,14 @@ export async function loadSchedules(
     return name.startsWith('per_') ? limitedPerson(name, at<Limits>(name)?.item ?? null) : []
   })
   const counters = await countersOf(world, limited, world.clock.now())
+  const read = items.slice(0, unknown) as (Stored<Definition> | null)[]
+  const compile = await compilerOf(read.map((stored) => stored?.item))
   let nth = 0
 
+  const learnt = (cursor: Cursor, stored: Stored<Definition> | null): Known => {
+    if (stored === null) throw new Defect(`schedule ${cursor.id} has no definition of generation ${cursor.gen}`)
+    return definitions.add(stored.item, compile(stored.item.spec))
+  }
   const assembled = (stored: Stored<Cursor>, definition: Known): Loaded => {
     const cursor = stored.item
     const head = at<Head>(cursor.conv)
@@ -110,20 +118,13 @@ export async function loadSchedules(
   return cursors.map((stored, i) => {
     if (stored === null) return null
     try {
-      return assembled(stored, known[i] ?? learnt(definitions, stored.item, items[nth++] as Stored<Definition> | null))
+      return assembled(stored, known[i] ?? learnt(stored.item, read[nth++] ?? null))
     } catch (error) {
       if (unreadable === 'strict') throw error
-      world.log('error', `schedule cannot be read: ${error instanceof Error ? error.message : 'unknown fault'}`, {
-        schedule: stored.key[0],
-      })
+      world.log('error', 'schedule cannot be read', { schedule: `sch_${stored.key[0].slice(2)}`, ...faultOf(error) })
       return null
     }
   })
-}
-
-function learnt(definitions: Definitions, cursor: Cursor, stored: Stored<Definition> | null): Known {
-  if (stored === null) throw new Defect(`schedule ${cursor.id} has no definition of generation ${cursor.gen}`)
-  return definitions.add(stored.item)
 }
 
 /** S0-22, S0-31: a prompt of one conversation to another session counts; one to itself does not. */

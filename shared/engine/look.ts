@@ -1,19 +1,23 @@
 import { type Advance, checkingReason, type DueDecision, decideDue } from '../domain/due.ts'
+import { isTold } from '../domain/incident.ts'
 import type { Cursor, Run } from '../domain/schedule.ts'
+import { later } from '../ports/later.ts'
+import { faultOf } from '../ports/log.ts'
 import { type Op, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { Charges } from './budgets.ts'
 import { Contended, retrying } from './call.ts'
-import { announceCheck, checkOps } from './checks.ts'
-import { cancellations, type Placed, placed, ring, withSession } from './fire.ts'
-import { settleHeld } from './held.ts'
-import { dropWaiting } from './inbox.ts'
-import { isTold, tellRows } from './incidents.ts'
+import { cancellations, type Placed, placed, ring, ringAgain, withSession } from './fire.ts'
 import { goesToOthers, type Loaded, loadSchedules } from './load.ts'
 import { countPrompt } from './prompts.ts'
 import { putCursor, putRun } from './rows.ts'
 import { commit } from './store.ts'
-import { settleEvent } from './trigger-fire.ts'
+
+const checks = later(() => import('./checks.ts'))
+const holds = later(() => import('./held.ts'))
+const inbox = later(() => import('./inbox.ts'))
+const incidents = later(() => import('./incidents.ts'))
+const triggers = later(() => import('./trigger-fire.ts'))
 
 /**
  * Looks at schedules and commits what became of their due times. The one way in for alarms, the sweep and calls alike.
@@ -22,16 +26,22 @@ import { settleEvent } from './trigger-fire.ts'
  * The rest goes one by one, and so does a group that was refused. A row that cannot be read or decided stops no other: it is
  * logged and set aside.
  *
- * @returns the ids that could not be looked at
+ * @param by  `alarm`: one that was delivered. It may come again because whoever looked first died before it rang: what waits is rung for again
+ * @returns   the ids that could not be looked at
  */
-export async function look(world: World, ids: readonly string[], now: number): Promise<string[]> {
+export async function look(
+  world: World,
+  ids: readonly string[],
+  now: number,
+  by: 'alarm' | 'other' = 'other',
+): Promise<string[]> {
   let loaded: (Loaded | null)[]
   try {
     loaded = await loadSchedules(world, ids, 'strict')
   } catch (error) {
     if (ids.length === 1) return named([setAside(world, ids[0]!, error)])
     const bad: string[] = []
-    for (const id of ids) bad.push(...(await look(world, [id], now)))
+    for (const id of ids) bad.push(...(await look(world, [id], now, by)))
     return bad
   }
   const bad: (string | null)[] = []
@@ -53,11 +63,11 @@ export async function look(world: World, ids: readonly string[], now: number): P
   await Promise.all([
     ...groupsOf(together).map(async (group) => {
       if (!(await advanceTogether(world, group)))
-        for (const { loaded } of group) bad.push(await lookApart(world, loaded, now))
+        for (const { loaded } of group) bad.push(await lookApart(world, loaded, now, by))
     }),
-    ...free.map(async (found) => bad.push(await lookApart(world, found, now))),
+    ...free.map(async (found) => bad.push(await lookApart(world, found, now, by))),
     (async () => {
-      for (const found of limited) bad.push(await lookApart(world, found, now))
+      for (const found of limited) bad.push(await lookApart(world, found, now, by))
     })(),
   ])
   return named(bad)
@@ -75,9 +85,7 @@ function setAside(world: World, id: string, error: unknown): string | null {
     return null
   }
   if (error instanceof Unavailable) throw error
-  world.log('error', `schedule could not be looked at: ${error instanceof Error ? error.message : 'unknown fault'}`, {
-    schedule: id,
-  })
+  world.log('error', 'schedule could not be looked at', { schedule: id, ...faultOf(error) })
   return id
 }
 
@@ -147,17 +155,29 @@ async function advanceTogether(world: World, group: readonly Plan[]): Promise<bo
     if (error instanceof Unavailable) throw error
     return false
   }
+  tellLateness(
+    world,
+    group.filter(({ put }) => put !== null).map(({ loaded }) => loaded),
+  )
   await Promise.all(group.map(({ loaded, put }) => (put === null ? null : ring(world, loaded, put))))
   return true
+}
+
+/** From when they were due to when their prompts are there: what was read still says when that was. */
+function tellLateness(world: World, fired: readonly Loaded[]): void {
+  if (fired.length === 0) return
+  const now = world.clock.now()
+  for (const { cursor } of fired)
+    if (cursor.item.dueAt !== null) world.meter.observe('lateness', now - cursor.item.dueAt)
 }
 
 /** The next alarm is set before the cursor moves: one too many does no harm, one too few is late. */
 const arm = (world: World, cursor: Cursor): Promise<void> | null =>
   cursor.dueAt === null ? null : world.alarms.set({ kind: 'schedule', id: cursor.id }, cursor.dueAt)
 
-async function lookApart(world: World, loaded: Loaded, now: number): Promise<string | null> {
+async function lookApart(world: World, loaded: Loaded, now: number, by: 'alarm' | 'other'): Promise<string | null> {
   try {
-    await lookAt(world, loaded, now)
+    await lookAt(world, loaded, now, by)
     return null
   } catch (error) {
     return setAside(world, loaded.cursor.item.id, error)
@@ -165,7 +185,7 @@ async function lookApart(world: World, loaded: Loaded, now: number): Promise<str
 }
 
 /** One schedule: decide on what was read, and again on what another commit made of it. */
-async function lookAt(world: World, read: Loaded, now: number): Promise<void> {
+async function lookAt(world: World, read: Loaded, now: number, by: 'alarm' | 'other'): Promise<void> {
   const { id } = read.cursor.item
   let loaded: Loaded | null = read
   let fresh = true
@@ -173,14 +193,15 @@ async function lookAt(world: World, read: Loaded, now: number): Promise<void> {
     if (!fresh) loaded = (await loadSchedules(world, [id]))[0] ?? null
     fresh = false
     if (loaded === null || loaded.cursor.item.deleted) return
-    if (loaded.cursor.item.held !== null && (await settleHeld(world, loaded, now)))
+    if (loaded.cursor.item.held !== null && (await (await holds()).settleHeld(world, loaded, now)))
       loaded = (await loadSchedules(world, [id]))[0] ?? null
     if (loaded === null) return
     const { event } = loaded.cursor.item
-    if (event != null && event.lookAt <= now) return await settleEvent(world, loaded, now)
+    if (event != null && event.lookAt <= now) return await (await triggers()).settleEvent(world, loaded, now)
     const decision = decided(loaded, now)
     // Early, or delivered again: the alarm of what comes next was set by the commit that made it so.
     if (decision.kind === 'advance') await advance(world, loaded, decision, now)
+    else if (by === 'alarm') await ringAgain(world, loaded)
   })
 }
 
@@ -189,23 +210,31 @@ async function advance(world: World, loaded: Loaded, decision: Advance, now: num
   const put = decision.put === null ? null : placed(loaded, decision.put, decision.cursor)
   // A gate that ends the schedule leaves nothing of it in an inbox that nobody serves any more.
   const dropped =
-    decision.cursor.status === 'ended' ? await dropWaiting(world, decision.cursor, decision.cursor.reason!, now) : null
+    decision.cursor.status === 'ended'
+      ? await (await inbox()).dropWaiting(world, decision.cursor, decision.cursor.reason!, now)
+      : null
   const moved = dropped?.cursor ?? decision.cursor
   const cursor = put === null ? moved : withSession(moved, put.run)
   const cancelled = await cancellations(world, loaded, decision.cancel, now)
-  const told = await tellRows(world, loaded, cursor, decision.rows, now)
+  const told = decision.rows.some(isTold)
+    ? await (await incidents()).tellRows(world, loaded, cursor, decision.rows, now)
+    : { cursor, ops: [] }
   await arm(world, cursor)
   const checking = decision.rows.find((row) => row.reason === checkingReason)
+  const check = checking === undefined ? null : { row: checking, by: await checks() }
   await commit(world, [
     ...opsOf(world, loaded, told.cursor, decision, put, now),
-    ...(checking === undefined ? [] : checkOps(world, loaded, checking, now)),
+    ...(check === null ? [] : check.by.checkOps(world, loaded, check.row, now)),
     ...told.ops,
     ...(put === null ? [] : new Charges().draw(loaded.purse, { wakes: 1 }).ops(now)),
     ...(put !== null && goesToOthers(cursor) ? [countPrompt(loaded.maker!)] : []),
     ...(dropped?.ops ?? []),
     ...cancelled.ops,
   ])
-  if (put !== null) await ring(world, loaded, put.run)
-  if (checking !== undefined) await announceCheck(world, loaded, checking.row, now)
+  if (put !== null) {
+    tellLateness(world, [loaded])
+    await ring(world, loaded, put.run)
+  }
+  if (check !== null) await check.by.announceCheck(world, loaded, check.row.row, now)
   await cancelled.tell()
 }

@@ -1,12 +1,15 @@
 import { isOver } from '../domain/monitor.ts'
+import { later } from '../ports/later.ts'
+import { faultOf } from '../ports/log.ts'
 import { type Key, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { owedAt, readDocument } from './document-state.ts'
 import { lookAt, onDocumentChange, type Sight } from './monitor-look.ts'
 import { readMonitors } from './monitor-rows.ts'
-import { documentSight } from './monitor-sight.ts'
 import { lookAtNamedTools } from './monitor-tools.ts'
 import { everyShard } from './store.ts'
+
+const sights = later(() => import('./monitor-sight.ts'))
 
 const perPage = 500
 
@@ -48,7 +51,7 @@ async function lookAtIds(world: World, ids: readonly string[], now: number): Pro
     // What has expired is not read first.
     if (watch.kind !== 'document' || isOver(monitor, now)) return { found: { kind: 'time' }, event: { kind: 'time' } }
     const state = await readDocument(world, monitor.principal, watch.path)
-    return await documentSight(world, state, now)(monitor)
+    return await (await sights()).documentSight(world, state, now)(monitor)
   }
   await lookAt(world, rest, sight, now)
   return tools.map(({ item }) => item.id)
@@ -61,7 +64,7 @@ async function bring(world: World, key: Key, now: number): Promise<void> {
     if (owed !== null) await onDocumentChange(world, owed.owner, owed.path, now)
   } catch (error) {
     if (error instanceof Unavailable) throw error
-    world.log('error', `change of a document not told: ${error instanceof Error ? error.message : 'unknown fault'}`)
+    world.log('error', 'change of a document not told', faultOf(error))
   }
 }
 

@@ -101,6 +101,7 @@ async function putPack(world: World, { ops, put }: Pack): Promise<Fire[]> {
     if (error instanceof Conflict) return put.map(({ fire }) => fire)
     throw error
   }
+  world.meter.count('monitors', put.length)
   for (const { head, message } of put) await ring(world, head, message)
   return []
 }
@@ -125,6 +126,7 @@ export async function fireAlone(world: World, fire: Fire, now: number): Promise<
     ...firedOps(world, fire, message, now),
     ...new Charges().draw(seat!.purse, { wakes: 1 }).ops(now),
   ])
+  world.meter.count('monitors', 1)
   await ring(world, seat!.head!.item, message)
 }
 

@@ -1,6 +1,7 @@
 import { decideLook, type Found, type Monitor } from '../domain/monitor.ts'
 import type { Event } from '../domain/monitor-text.ts'
 import { type Links, noLinks } from '../domain/session.ts'
+import { later } from '../ports/later.ts'
 import { Conflict, type Op, type Stored, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { Contended, retrying } from './call.ts'
@@ -8,10 +9,11 @@ import { readDebt, readDocument, settleDebt } from './document-state.ts'
 import { failingCard } from './monitor-cards.ts'
 import { type Fire, fireAlone, fireTogether } from './monitor-fire.ts'
 import { overOps, putMonitor, readMonitor, readMonitors, setAside } from './monitor-rows.ts'
-import { documentSight } from './monitor-sight.ts'
 import { commit, keys, read } from './store.ts'
-import { changedUnder } from './trigger-fire.ts'
 import { documentWatchers, toolWatchers, triggersOn, watchersIn } from './watchers.ts'
+
+const sights = later(() => import('./monitor-sight.ts'))
+const triggers = later(() => import('./trigger-fire.ts'))
 
 /** What there is to be seen of what a monitor watches. */
 export type Sight = (monitor: Monitor) => Promise<{ readonly found: Found; readonly event: Event }>
@@ -28,12 +30,12 @@ export async function onDocumentChange(world: World, owner: string, path: string
   let sight: Sight | null = null
   for await (const ids of watchersIn(world, documentWatchers(owner, path), 'mon_')) {
     // Most documents are watched by nobody, and are not read.
-    sight ??= documentSight(world, await readDocument(world, owner, path), now)
+    sight ??= (await sights()).documentSight(world, await readDocument(world, owner, path), now)
     await lookAt(world, present(await readMonitors(world, ids)), sight, now)
   }
   let told = true
   for await (const ids of triggersOn(world, owner, path))
-    told = (await changedUnder(world, ids, await readDocument(world, owner, path), now)) && told
+    told = (await (await triggers()).changedUnder(world, ids, await readDocument(world, owner, path), now)) && told
   // What could not be told is owed.
   if (told) await settleDebt(world, debt)
 }

@@ -1,5 +1,6 @@
 import { bare } from '../domain/ids.ts'
 import { type Monitor, over } from '../domain/monitor.ts'
+import { faultOf } from '../ports/log.ts'
 import type { IndexEntries, Key, Op, Stored, Version } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { asItem, commit, readAll, shardOf, ttlAfter } from './store.ts'
@@ -51,16 +52,14 @@ type How = [status: Parameters<typeof over>[1], more?: Parameters<typeof over>[3
 
 /** Takes a monitor that cannot be looked at out of what is due, so that it is not met again every minute. It stays stored and listed. */
 export async function setAside(world: World, id: string, error: unknown, agent?: unknown): Promise<void> {
-  const what = error instanceof Error ? error.message : 'unknown fault'
-  world.log('error', `monitor set aside: ${what}`, { monitor: id })
+  world.log('error', 'monitor set aside', { monitor: id, ...faultOf(error) })
   try {
     const index: IndexEntries = typeof agent === 'string' ? { monitorsByAgent: [agent, id] } : {}
     await commit(world, [
       { patch: monitorKey(id), set: { quarantined: true }, guards: [{ attr: 'id', is: 'present' }], index },
     ])
+    world.meter.count('set_aside', 1)
   } catch (failed) {
-    world.log('error', `could not be set aside: ${failed instanceof Error ? failed.message : 'unknown fault'}`, {
-      monitor: id,
-    })
+    world.log('error', 'item could not be set aside', { monitor: id, ...faultOf(failed) })
   }
 }

@@ -1,15 +1,18 @@
 import { limits } from '../domain/limits.ts'
 import { isOver, type Monitor, nextRunOf } from '../domain/monitor.ts'
+import { later } from '../ports/later.ts'
+import { faultOf } from '../ports/log.ts'
 import { Conflict, type Stored, Unavailable } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { Errands } from './errands.ts'
 import { hint } from './fire.ts'
 import { endChanged, endMonitor, lookAlone, type Sight } from './monitor-look.ts'
 import { putMonitor, readMonitor, setAside } from './monitor-rows.ts'
-import { toolFailed, toolSeen } from './monitor-sight.ts'
 import { type Agent, commit, everyShard, keys, read } from './store.ts'
-import { runTool } from './tool-run.ts'
-import { readTool } from './tools.ts'
+import { readTool } from './tool-rows.ts'
+
+const sights = later(() => import('./monitor-sight.ts'))
+const tools = later(() => import('./tool-run.ts'))
 
 const errandsOf = (world: World): Errands => Errands.of(world, 'monitors', limits.toolLooksAtOnce)
 
@@ -43,7 +46,7 @@ export async function lookAtTools(world: World, now: number, beginMsMax = Number
       } while (after !== null)
     }
   } catch (error) {
-    world.log('error', `watched tools not looked at: ${error instanceof Error ? error.message : 'unknown fault'}`)
+    world.log('error', 'watched tools not looked at', faultOf(error))
   }
   await errands.idle()
   return begun
@@ -87,14 +90,16 @@ async function claim(world: World, id: string): Promise<{ readonly monitor: Moni
   const monitor = stored.item
   const dueAt = monitor.nextLookAt ?? monitor.expiresAt
   if (isOver(monitor, now)) {
+    const { toolFailed } = await sights()
     await lookAlone(world, id, async () => toolFailed('', ''), now)
     return null
   }
-  // Early: the hint is set anew.
-  const next = dueAt > now ? dueAt : nextRunOf(monitor, stored.item.watch.everyMs, now)
-  await hint(world, () => world.alarms.set({ kind: 'monitor', id }, next))
   if (dueAt > now) return null
-  return (await isTaken(world, stored, next, now)) ? { monitor, dueAt } : null
+  const next = nextRunOf(monitor, stored.item.watch.everyMs, now)
+  if (!(await isTaken(world, stored, next, now))) return null
+  // Only by whoever took the look: were it set for one that came early, twice or second, alarms would become more with each round.
+  await hint(world, () => world.alarms.set({ kind: 'monitor', id }, next))
+  return { monitor, dueAt }
 }
 
 async function isTaken(world: World, stored: Stored<Monitor>, nextLookAt: number, now: number): Promise<boolean> {
@@ -125,6 +130,7 @@ async function ran(world: World, o: { readonly monitor: Monitor; readonly dueAt:
     await endChanged(world, id, watch.name, tool === null, now)
     return null
   }
+  const [{ toolFailed, toolSeen }, { runTool }] = await Promise.all([sights(), tools()])
   const end = await runTool({
     world,
     tool,

@@ -1,11 +1,12 @@
 import { canUseSchedule } from '../domain/access.ts'
 import { isId } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
-import { decideLook, type Monitor, nextRunOf, statusOf } from '../domain/monitor.ts'
-import { type Asked, type MonitorInput, monitorFault, readMonitor as readAsked } from '../domain/monitor-define.ts'
+import { decideLook, type Monitor, monitorFault, nextRunOf, statusOf } from '../domain/monitor.ts'
+import type { Asked, MonitorInput } from '../domain/monitor-define.ts'
 import { notFound, Refused } from '../domain/refused.ts'
 import { type Head, type Links, noLinks } from '../domain/session.ts'
 import { onlyReadsDocuments } from '../domain/tool.ts'
+import { later } from '../ports/later.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import { type Call, retrying } from './call.ts'
 import { documentUnchanged, pathFault, readDocument } from './document-state.ts'
@@ -13,13 +14,15 @@ import { hint } from './fire.ts'
 import { lookAlone, toolChanged } from './monitor-look.ts'
 import { originOf } from './monitor-origin.ts'
 import { overOps, pointerOf, putMonitor, readMonitor, readMonitors } from './monitor-rows.ts'
-import { documentSight } from './monitor-sight.ts'
 import { assertOpen, openSession, principal, touched } from './reach.ts'
 import { type Agent, commit, headUnchanged, keys, putLinks, read } from './store.ts'
 import { argsFaults } from './tool-args.ts'
-import { readTool } from './tools.ts'
+import { readTool } from './tool-rows.ts'
 
 export type { MonitorInput } from '../domain/monitor-define.ts'
+
+const defines = later(() => import('../domain/monitor-define.ts'))
+const sights = later(() => import('./monitor-sight.ts'))
 
 /** A monitor as it is shown, with the session that stands for its conversation now. */
 export interface MonitorView {
@@ -53,7 +56,7 @@ export async function armMonitor(call: Call, input: MonitorInput): Promise<Monit
     const links = await read<Links>(world, keys.links(conv))
     const kept = await roomIn(call, links?.item ?? noLinks)
     const origin = await originOf(call, found.head)
-    const asked = readAsked(input, now)
+    const asked = (await defines()).readMonitor(input, now)
     const draft: Monitor = {
       id,
       conv,
@@ -132,6 +135,7 @@ async function firstLook(
       const fault = pathFault(watch.path)
       if (fault !== null) throw monitorFault('watch.document.path', fault)
       const state = await readDocument(world, draft.principal, watch.path)
+      const { documentSight } = await sights()
       const { found } = await documentSight(world, state, now)(draft)
       const decision = decideLook(draft, found, now)
       const looked = decision.kind === 'keep' ? decision.monitor : draft
@@ -173,6 +177,7 @@ async function follow(call: Call, monitor: Monitor): Promise<void> {
   const { id, agent, watch, nextLookAt } = monitor
   if (watch.kind === 'document' && nextLookAt === now) {
     const state = await readDocument(world, monitor.principal, watch.path)
+    const { documentSight } = await sights()
     return await lookAlone(world, id, documentSight(world, state, now), now)
   }
   // An expiry is nobody's hurry: the sweep writes it.

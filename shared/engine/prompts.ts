@@ -6,7 +6,7 @@ import { type Head, promptsSent } from '../domain/session.ts'
 import type { Op, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { type Call, retrying } from './call.ts'
-import { runIdOf } from './load.ts'
+import { type Loaded, runIdOf } from './load.ts'
 import type { Acting } from './reach.ts'
 import { readCursor } from './rows.ts'
 import { commit, keys, putCard, read } from './store.ts'
@@ -144,3 +144,7 @@ export function approvalCard(
 
 /** How a conversation is called where a person reads it. */
 export const nameOfConversation = (head: Head): string => onOneLine(head.title ?? head.session)
+
+/** The conversation whose word a held run waits for, also when it is gone. */
+export const nameOfMaker = ({ maker, definition }: Pick<Loaded, 'maker' | 'definition'>): string =>
+  maker === null ? onOneLine(definition.makerTitle ?? 'the conversation that made it') : nameOfConversation(maker)

@@ -77,7 +77,7 @@ export function encodeCursor(cursor: Cursor): Item {
   return Object.freeze(item) as unknown as Item
 }
 
-function decodeCursor(stored: Stored): Stored<Cursor> {
+export function decodeCursor(stored: Stored): Stored<Cursor> {
   const item = stored.item as unknown as StoredCursor
   const next = item.n ?? null
   return {

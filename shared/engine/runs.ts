@@ -14,14 +14,14 @@ import { bare, timeOf, timePart } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { onOneLine } from '../domain/names.ts'
 import { Refused } from '../domain/refused.ts'
-import type { Cursor, Run } from '../domain/schedule.ts'
+import { type Cursor, isChecking, type Run } from '../domain/schedule.ts'
 import type { Item, Op } from '../ports/table.ts'
 import { compile, formatInstant, notesFor, type Occurrence, type Spec } from '../time/index.ts'
 import { commitAsked } from './asked.ts'
 import { type Call, retrying } from './call.ts'
 import type { Loaded } from './load.ts'
 import { look } from './look.ts'
-import { nameOfConversation, promptOp } from './prompts.ts'
+import { nameOfConversation, nameOfMaker, promptOp } from './prompts.ts'
 import { actingIn, assertAgentSessions, scheduleFor } from './reach.ts'
 import { decodeRun, putCursor } from './rows.ts'
 import { ended } from './schedule-edit.ts'
@@ -242,10 +242,17 @@ export async function why(call: Call, id: string): Promise<Why> {
   return { loaded, last: items, next: nextTimes(loaded, 3), holds: holdsOf(loaded) }
 }
 
-function holdsOf({ cursor, definition, recurrence, seat }: Loaded): { code: string; detail: string }[] {
+function holdsOf(loaded: Loaded): { code: string; detail: string }[] {
+  const { cursor, definition, recurrence, seat } = loaded
   const { item } = cursor
   const out: { code: string; detail: string }[] = []
   const closed = admit(seat, { makerAgent: definition.makerAgent })
+  if (item.held !== null)
+    out.push(
+      isChecking(item.held)
+        ? { code: 'checking', detail: 'its check is under way: it wakes only if that finds something' }
+        : { code: 'held', detail: `a run is held, waiting until you write in ${nameOfMaker(loaded)}` },
+    )
   if (item.status !== 'active')
     out.push({
       code: item.status,

@@ -155,7 +155,7 @@ export async function requestSchedule(
       ...unchangedHeads(target.head, counted.length > 0 ? null : (acting?.stored ?? null)),
       ...counted,
     ])
-    Definitions.of(world).add(definition)
+    Definitions.of(world).add(definition, recurrence)
     // What was written is what a read would answer; a create is worth sparing it.
     const made: Loaded = {
       cursor: { key: keys.cursor(id), version: 1, item: cursor },

@@ -4,8 +4,9 @@ import { limits } from '../domain/limits.ts'
 import { type Message, orderClass } from '../domain/message.ts'
 import type { Definition } from '../domain/schedule.ts'
 import { type Head, isGone, type Links } from '../domain/session.ts'
-import type { Item, Key, Op, Stored, Version } from '../ports/table.ts'
+import { Conflict, type Item, type Key, type Op, type Stored, type Version } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
+import { tellLedger } from './sight.ts'
 
 /** Where everything lives: the keys, and the writes that must look the same wherever they are made. */
 export const keys = {
@@ -259,4 +260,12 @@ export const putAgent = (agent: Agent, expect: Version | 'absent'): Op => ({
  * Commits with a token of its own. The token lets an adapter repeat this very attempt after a time-out; it must not follow from
  * what the attempt read, or the second of two that read the same would be told that it is done.
  */
-export const commit = (world: World, ops: readonly Op[]): Promise<void> => world.table.commit(ops, world.ids.token())
+export async function commit(world: World, ops: readonly Op[]): Promise<void> {
+  try {
+    await world.table.commit(ops, world.ids.token())
+  } catch (error) {
+    if (error instanceof Conflict) world.meter.count('conflicts', 1)
+    throw error
+  }
+  tellLedger(world, ops)
+}

@@ -101,7 +101,9 @@ export async function tickDue(world: World, head: Stored<Head>, now: number): Pr
     ...(decided.put ? new Charges().draw(look.purse, { wakes: 1 }).ops(now) : []),
   ])
   await armTick(world, next)
-  if (decided.put) await ringTick(world, next)
+  if (!decided.put) return
+  world.meter.count('ticks', 1)
+  await ringTick(world, next)
 }
 
 /** Whether a tick that waits may begin; one that may not is dropped, and planned anew. @throws Conflict */

@@ -3,13 +3,15 @@ import { isShallow } from '../domain/json.ts'
 import { limits } from '../domain/limits.ts'
 import { notFound, Refused } from '../domain/refused.ts'
 import type { StepResult } from '../domain/tool.ts'
+import { later } from '../ports/later.ts'
 import { audit } from './audit.ts'
 import type { Call } from './call.ts'
 import { actingIn, agentFor, principal } from './reach.ts'
 import { assertArguments } from './tool-args.ts'
-import { runTool } from './tool-run.ts'
+import { readTool } from './tool-rows.ts'
 import type { Effects } from './tool-steps.ts'
-import { readTool } from './tools.ts'
+
+const tools = later(() => import('./tool-run.ts'))
 
 export interface ToolAnswer {
   readonly output: Json
@@ -35,6 +37,7 @@ export async function callTool(
     throw new Refused('args_invalid', 'args: is nested too deep', [{ path: 'args', message: 'is nested too deep' }])
   await assertArguments(tool, args)
   const runId = call.newId('run')
+  const { runTool } = await tools()
   const end = await runTool({
     world: call.world,
     tool,

@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { Json } from '../cel/index.ts'
 import { canonicalJson } from '../domain/canonical.ts'
-import { bare } from '../domain/ids.ts'
 import { limits } from '../domain/limits.ts'
 import { notFound, Refused } from '../domain/refused.ts'
 import { type Step, type Tool, toolNameFault } from '../domain/tool.ts'
+import { later } from '../ports/later.ts'
 import type { Key, Stored } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { type Call, retrying } from './call.ts'
 import { toolChanged } from './monitor-look.ts'
 import { actingIn, agentFor, assertMay, principal } from './reach.ts'
 import { type Agent, asItem, commit, read } from './store.ts'
-import { assertTool, type Definition } from './tool-check.ts'
+import type { Definition } from './tool-check.ts'
+import { readTool, toolKey, toolsPk } from './tool-rows.ts'
+
+const checks = later(() => import('./tool-check.ts'))
 
 export interface ToolInput {
   readonly description: string
@@ -26,9 +29,7 @@ interface Names {
   readonly names: readonly string[]
 }
 
-const pkOf = (agent: string): string => `L#${bare(agent)}`
-const toolKey = (agent: string, name: string): Key => [pkOf(agent), `T#${name}`]
-const namesKey = (agent: string): Key => [pkOf(agent), 'T']
+const namesKey = (agent: string): Key => [toolsPk(agent), 'T']
 
 /**
  * Keeps a tool, or changes it. A behaviour that is another one ends the watches on the tool.
@@ -40,6 +41,7 @@ export async function putTool(call: Call, agentId: string, name: string, input: 
   const agent = await writable(call, agentId)
   const { description, parameters, readOnly, steps } = input
   const definition: Definition = { name, description, parameters, readOnly, steps, output: input.output ?? null }
+  const { assertTool } = await checks()
   await assertTool(call.world, definition, principal(call))
   const { world, now } = call
   const [put, before] = await retrying(async () => {
@@ -79,7 +81,7 @@ export async function listTools(
 ): Promise<{ readonly items: readonly Tool[]; readonly next: string | null }> {
   const { after, limit } = page
   const agent = await agentFor(call, agentId)
-  const found = await call.world.table.list(pkOf(agent.item.id), {
+  const found = await call.world.table.list(toolsPk(agent.item.id), {
     prefix: 'T#',
     limit: limit + 2,
     ...(after === null ? {} : { from: `T#${after}` }),
@@ -108,12 +110,6 @@ export async function removeTool(call: Call, agentId: string, name: string): Pro
     ])
   })
   await toolChanged(world, agent.id, name, null, now)
-}
-
-/** A tool as it stands now, whoever asks. */
-export async function readTool(world: World, agentId: string, name: string): Promise<Tool | null> {
-  if (toolNameFault(name) !== null) return null
-  return (await read<Tool>(world, toolKey(agentId, name)))?.item ?? null
 }
 
 async function writable(call: Call, agentId: string): Promise<Agent> {

@@ -115,7 +115,7 @@ async function repeatedOps(world: World, trace: Trace): Promise<{ readonly count
     put: key,
     item: asItem(next),
     expect: stored?.version ?? 'absent',
-    index: traces < 2 ? {} : { suggestions: [trace.agent, Math.round(tokens)] },
+    index: traces < 2 || next.declined === true ? {} : { suggestions: [trace.agent, Math.round(tokens)] },
     ttl: ttlOf(trace),
   }
   return { count: traces, ops: [put] }

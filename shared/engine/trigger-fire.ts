@@ -4,7 +4,8 @@ import { clippedData } from '../domain/fence.ts'
 import { timePart } from '../domain/ids.ts'
 import { isShallow } from '../domain/json.ts'
 import type { Cursor, Run } from '../domain/schedule.ts'
-import { decideEvent, isSettling, settling } from '../domain/trigger.ts'
+import { decideEvent, isSettling, settling, triggerVariables } from '../domain/trigger.ts'
+import { faultOf } from '../ports/log.ts'
 import type { Item, Key, Op, Version } from '../ports/table.ts'
 import type { World } from '../ports/world.ts'
 import { dayOf } from '../time/index.ts'
@@ -30,9 +31,6 @@ interface Event {
   /** Written in the commit that takes it. */
   readonly more?: readonly Op[]
 }
-
-/** What a trigger's condition may name. */
-export const triggerVariables = ['doc', 'before', 'now'] as const
 
 /** Tells triggers that a document has changed. One that cannot be looked at stops no other. @returns false when one has to be told again */
 export async function changedUnder(
@@ -106,10 +104,8 @@ async function attempt(world: World, id: string, work: () => Promise<void>): Pro
     await work()
     return true
   } catch (error) {
-    const what = error instanceof Error ? error.message : 'unknown fault'
-    world.log(error instanceof Contended ? 'warn' : 'error', `trigger could not be looked at: ${what}`, {
-      schedule: id,
-    })
+    const level = error instanceof Contended ? 'warn' : 'error'
+    world.log(level, 'trigger could not be looked at', { schedule: id, ...faultOf(error) })
     return false
   }
 }

@@ -1,4 +1,3 @@
-import { CelInvalid, compileCel } from '../cel/index.ts'
 import { bodyFault, durationMs, instantOf } from '../domain/define.ts'
 import { armed } from '../domain/due.ts'
 import { limits } from '../domain/limits.ts'
@@ -6,7 +5,8 @@ import { onOneLine } from '../domain/names.ts'
 import { reachOf } from '../domain/provenance.ts'
 import { notFound } from '../domain/refused.ts'
 import type { Definition, TriggerOn } from '../domain/schedule.ts'
-import { triggerInWords } from '../domain/trigger.ts'
+import { triggerInWords, triggerVariables } from '../domain/trigger.ts'
+import { later } from '../ports/later.ts'
 import type { Key, Op } from '../ports/table.ts'
 import { compile } from '../time/index.ts'
 import { type Call, retrying } from './call.ts'
@@ -23,8 +23,9 @@ import { assertMatches, ended } from './schedule-edit.ts'
 import { assertMayFlow, editedWork, meansFlow, type Work, workOf } from './schedule-flow.ts'
 import { newCursor, type Target, targetOf, unchangedHeads } from './schedules.ts'
 import { asItem, commit, expireDefinition, keys, type Person, putDefinition, read } from './store.ts'
-import { triggerVariables } from './trigger-fire.ts'
 import { documentWatchers, pointer, prefixWatchers } from './watchers.ts'
+
+const cel = later(() => import('../cel/index.ts'))
 
 /** What a caller gives to create a trigger; undefined and null: left out. */
 export interface TriggerInput {
@@ -67,11 +68,13 @@ export async function createTrigger(call: Call, input: TriggerInput, newHook: Ne
   await assertAgentSessions(call)
   const hook = 'webhook' in input.on ? newHook() : null
   const source = sourceOf(input.on, hook?.sha256 ?? '')
-  const on: TriggerOn = { source, ...conditionsOf(input, meansFlow(input) ? 'flow' : 'prompt') }
+  const on: TriggerOn = { source, ...(await conditionsOf(input, meansFlow(input) ? 'flow' : 'prompt')) }
   const owner = principal(call)
   const tz = (await read<Person>(world, keys.person(owner)))?.item.tz ?? 'UTC'
   const signed = 'webhook' in source && source.webhook.signed
   const loaded = await retrying(async () => {
+    const made = call.repeatable ? ((await loadSchedules(world, [id]))[0] ?? null) : null
+    if (made !== null) return hook === null ? made : await rehooked(call, made, hook)
     const addressed = await targetOf(call, input, acting?.head ?? null)
     // A flow runs in no session: one that is named stands for its agent.
     const target = meansFlow(input) ? { ...addressed, head: null } : addressed
@@ -87,7 +90,8 @@ export async function createTrigger(call: Call, input: TriggerInput, newHook: Ne
       body: `${triggerInWords(on)}\n\n${definition.prompt ?? ''}`,
     }
     const counted = toOther ? [await promptOp(call, acting, wish)] : []
-    const cursor = armed(newCursor(definition), definition, compile(definition.spec), null)
+    const recurrence = compile(definition.spec)
+    const cursor = armed(newCursor(definition), definition, recurrence, null)
     if (cursor.dueAt !== null) await world.alarms.set({ kind: 'schedule', id }, cursor.dueAt)
     // Before the trigger is there: one without it would take no call.
     if (signed) await world.secrets.put(id, hookSecret, hook!.secret)
@@ -99,10 +103,33 @@ export async function createTrigger(call: Call, input: TriggerInput, newHook: Ne
       ...unchangedHeads(target.head, counted.length > 0 ? null : (acting?.stored ?? null)),
       ...counted,
     ])
-    Definitions.of(world).add(definition)
+    Definitions.of(world).add(definition, recurrence)
     return (await loadSchedules(world, [id]))[0]!
   })
   return { loaded, hook: hook === null ? null : { token: hook.token, secret: signed ? hook.secret : null } }
+}
+
+/**
+ * A call that was cut off after its commit, repeated under its Idempotency-Key: nobody has seen the address, and another takes its place.
+ *
+ * @throws Conflict
+ */
+async function rehooked({ world, now }: Call, made: Loaded, hook: ReturnType<NewHook>): Promise<Loaded> {
+  const { cursor, definition: old } = made
+  const { source } = old.on!
+  if (!('webhook' in source)) return made
+  const { signed } = source.webhook
+  const on: TriggerOn = { ...old.on!, source: { webhook: { hook: hook.sha256, signed } } }
+  const definition: Definition = { ...old, gen: old.gen + 1, on }
+  if (signed) await world.secrets.put(old.id, hookSecret, hook.secret)
+  await commit(world, [
+    putCursor(world, { ...cursor.item, gen: definition.gen }, cursor.version, now),
+    putDefinition(definition),
+    expireDefinition(old, now),
+    { delete: hookKey(source.webhook.hook), expect: 'any' },
+    ...pointersOf(definition),
+  ])
+  return (await loadSchedules(world, [old.id]))[0]!
 }
 
 /** The name under which a webhook's secret is kept, for the trigger alone. */
@@ -125,9 +152,10 @@ function sourceOf(on: TriggerInput['on'], sha256: string): TriggerOn['source'] {
   return on
 }
 
-function conditionsOf(input: TriggerPatch, kind: Definition['kind']): Omit<TriggerOn, 'source'> {
+async function conditionsOf(input: TriggerPatch, kind: Definition['kind']): Promise<Omit<TriggerOn, 'source'>> {
   const when = input.when ?? null
   if (when !== null) {
+    const { CelInvalid, compileCel } = await cel()
     try {
       compileCel(when, triggerVariables)
     } catch (error) {
@@ -254,7 +282,7 @@ export async function editTrigger(
       gen: old.gen + 1,
       name: patch.name ?? old.name,
       ...(await editedWork(call, old, loaded.agent!, patch)),
-      on: { source: on.source, ...conditionsOf(given, old.kind) },
+      on: { source: on.source, ...(await conditionsOf(given, old.kind)) },
       until: patch.until === undefined ? old.until : untilOf(call, patch.until),
       editedAt: now,
     }

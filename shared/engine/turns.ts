@@ -4,17 +4,9 @@ import { limits } from '../domain/limits.ts'
 import { inboxOrder, type Message } from '../domain/message.ts'
 import { notFound } from '../domain/refused.ts'
 import type { Result } from '../domain/schedule.ts'
-import {
-  type Head,
-  hasLapsed,
-  isGone,
-  leaseMsOf,
-  type Mode,
-  type RunningTurn,
-  runningTurn,
-  startTurn,
-} from '../domain/session.ts'
+import { type Head, hasLapsed, isGone, leaseMsOf, type Mode, type RunningTurn, runningTurn } from '../domain/session.ts'
 import type { ToolCall } from '../domain/trace.ts'
+import { startTurn } from '../domain/turn.ts'
 import { Conflict, type Stored } from '../ports/table.ts'
 import { type Call, retrying } from './call.ts'
 import { finish } from './finish.ts'
@@ -22,7 +14,7 @@ import { hint, ringCancelled } from './fire.ts'
 import { type Candidate, droppedTick, type Front, loadFront, take, takeNotes } from './inbox.ts'
 import { cancelReason, lapse } from './lapse.ts'
 import { agentFor, assertPerson, openSession, touched } from './reach.ts'
-import { type Agent, asItem, commit, keys, putHead, read, type TurnRow, ttlAfter } from './store.ts'
+import { type Agent, asItem, commit, keys, putHead, read, type TurnRow } from './store.ts'
 import { assertPlanner, parked, stillDue, todayOf } from './ticks.ts'
 
 export interface Claimed {
@@ -150,12 +142,14 @@ async function start(call: Call, front: Front, candidate: Candidate, options: Cl
   }
   await commit(world, [
     putHead(world, next, head.version, now),
-    { put: keys.turn(id), item: asItem(row), expect: 'absent', ttl: ttlAfter(now) },
+    // Kept from its end on: one that runs for longer than anything is kept must still be found.
+    { put: keys.turn(id), item: asItem(row), expect: 'absent' },
     ...taken.ops,
     // What was planned for an idle session is planned anew when this turn ends.
     ...(candidate.kind === 'tick' ? [] : droppedTick(head.item, now)),
     ...takeNotes(head.item.conv, notes, now),
   ])
+  world.meter.observe('wait', now - taken.message.at)
   await hint(world, () => world.alarms.set({ kind: 'turn', id: head.item.conv }, now + leaseMs))
   return {
     turn: { id, session: head.item.session, leaseUntil: now + leaseMs, mode: head.item.mode },

@@ -1,4 +1,8 @@
+import { type Log, type LogIds, logBeside } from './log.ts'
+import type { Meter } from './meter.ts'
 import type { Table } from './table.ts'
+
+export type { Log } from './log.ts'
 
 /** Everything outside that the engine talks to. Two sets of adapters make two worlds; the engine cannot tell which it is in. */
 export interface World {
@@ -11,6 +15,7 @@ export interface World {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
+  readonly meter: Meter
   /** How many partitions the due indexes are spread over: 1 where one process serves them, more where a partition has a speed limit. */
   readonly shards: number
   /** Whether idle sessions may wake themselves: the deployment's switch. */
@@ -19,7 +24,19 @@ export interface World {
   readonly streamed: boolean
   /** Runs of flows have a function of their own, which their alarms wake; else whoever finds them due goes on with them. */
   readonly flowsApart: boolean
+  /** The world that this one is a view of: see `viewOf`. */
+  readonly of?: World
 }
+
+/** The same world, seen by one call or one batch: its lines of the log have these ids besides. */
+export const viewOf = (world: World, beside: (ids: LogIds) => LogIds): World => ({
+  ...world,
+  log: logBeside(world.log, beside),
+  of: worldOf(world),
+})
+
+/** Whose what is remembered of a world is: all views of one world share it. */
+export const worldOf = (world: World): World => world.of ?? world
 
 export interface Clock {
   /** Epoch ms. */
@@ -217,10 +234,3 @@ export interface TopicMessage {
   readonly group: string
   readonly body: string
 }
-
-/** Noun, verb, ids; never a prompt's text, never a key. */
-export type Log = (
-  level: 'info' | 'warn' | 'error',
-  what: string,
-  ids?: Readonly<Record<string, string | number | null>>,
-) => void

@@ -1,6 +1,5 @@
 import { lowest, nextOf } from './bits.ts'
 import { dayMs } from './calendar.ts'
-import { cronInvalid } from './cron-refusal.ts'
 import { Days, isLeapDay, noDay, weekdaysInMonth } from './days.ts'
 import { cronCharsMax } from './limits.ts'
 import { countTimes, Grid } from './times.ts'
@@ -84,12 +83,11 @@ export interface CronFields {
 /**
  * Reads five fields without splitting the text: 0.1 us, since a new schedule costs one of these.
  *
- * @throws SpecInvalid  at 'cron', with what to write instead
+ * @returns null when it is none; `cronInvalid` says why
  */
-export function parseCron(text: string): CronRule {
+export function readCron(text: string): CronRule | null {
   const fields = readFields(text)
-  if (fields === null) throw cronInvalid(text)
-  return new CronRule(fields)
+  return fields === null ? null : new CronRule(fields)
 }
 
 /** The same cron with one blank between its fields and its names in capitals. Call for a valid one. */

@@ -1,6 +1,8 @@
 import { readAt, readWall, wallText } from './clock-text.ts'
-import { compile, compileCron } from './compile.ts'
-import { normalisedCron, parseCron } from './cron.ts'
+import { compile } from './compile.ts'
+import { compileCron } from './compile-plain.ts'
+import { normalisedCron, readCron } from './cron.ts'
+import { cronInvalid } from './cron-refusal.ts'
 import { parseDuration } from './duration.ts'
 import { lastByCount, rruleRule } from './rrule.ts'
 import { readCalendarText } from './rrule-lines.ts'
@@ -60,7 +62,8 @@ function text(value: unknown, path: string): string {
 }
 
 function cronSpec(cron: string, tz: string, now: Instant): Spec {
-  const rule = parseCron(cron)
+  const rule = readCron(cron)
+  if (rule === null) throw cronInvalid(cron)
   const spec = { kind: 'cron', cron: normalisedCron(cron), tz } as const
   if (compileCron(spec, rule).next(now) === null)
     throw new SpecInvalid(

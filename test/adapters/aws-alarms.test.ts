@@ -53,6 +53,29 @@ describe('an alarm', () => {
     ])
   })
 
+  it('that is set together with others shares a request with them, ten at most, each with its own wait', async () => {
+    const { sent, alarms } = open()
+    await Promise.all(Array.from({ length: 12 }, (_, n) => alarms.set(key, now + n * 1000)))
+    expect(sent.map(({ action, input }) => [action, input.Entries?.length])).toEqual([
+      ['SendMessageBatch', 10],
+      ['SendMessageBatch', 2],
+    ])
+    const entries = sent.flatMap(({ input }) => input.Entries)
+    expect(entries.map((entry) => entry.DelaySeconds)).toEqual(Array.from({ length: 12 }, (_, n) => n))
+    expect(JSON.parse(entries[11].MessageBody)).toEqual({ ...key, at: now + 11_000 })
+  })
+
+  it.each([
+    ['for now is sent again by itself', 'InternalError', 'fulfilled', ['SendMessageBatch', 'SendMessage']],
+    ['for good is not set', 'InvalidMessageContents', 'rejected', ['SendMessageBatch']],
+  ])('that was left out of a request which went through %s', async (_, Code, status, actions) => {
+    const Failed = [{ Id: '1', Code, SenderFault: false }]
+    const { sent, alarms } = open(() => ({ ok: { Successful: [{ Id: '0', MessageId: 'm0' }], Failed } }))
+    const set = await Promise.allSettled([alarms.set(key, now), alarms.set(key, now + 1000)])
+    expect(set.map((one) => one.status)).toEqual(['fulfilled', status])
+    expect(sent.map(({ action }) => action)).toEqual(actions)
+  })
+
   it('in more than fifteen minutes is a one-time entry of the Scheduler, a minute early, that removes itself', async () => {
     const { sent, alarms } = open()
     const at = now + 15 * minute + 1

@@ -24,6 +24,7 @@ function open(
   const bell = openBell({
     client: new SQSClient({ ...options, md5: false }),
     queuePrefix: 'rouse-',
+    urlPrefix: 'https://sqs.eu-west-1.amazonaws.com/000000000000/',
     arnPrefix: 'arn:aws:sqs:eu-west-1:000000000000:',
     region: 'eu-west-1',
     endpoint: null,
@@ -47,11 +48,11 @@ function queues(existing: Set<string>) {
 const actions = (sent: readonly Sent[]) => sent.map(({ action }) => action)
 
 describe('a ring', () => {
-  it('makes the queue when it is the first, and remembers where it is', async () => {
+  it('makes the queue when it is the first, and is one request from then on', async () => {
     const { sent, bell } = open(queues(new Set()))
     await bell.ring('ses_1', envelope())
     await bell.ring('ses_1', envelope())
-    expect(actions(sent)).toEqual(['GetQueueUrl', 'CreateQueue', 'SendMessage', 'SendMessage'])
+    expect(actions(sent)).toEqual(['SendMessage', 'CreateQueue', 'SendMessage', 'SendMessage'])
     expect(sent[1]!.input).toEqual({ QueueName: 'rouse-ses_1', Attributes: { MessageRetentionPeriod: '86400' } })
     expect(sent[2]!.input).toMatchObject({
       QueueUrl: url,
@@ -66,21 +67,19 @@ describe('a ring', () => {
     await bell.ring('ses_1', envelope())
     existing.clear()
     await bell.ring('ses_1', envelope())
-    expect(actions(sent)).toEqual(['GetQueueUrl', 'SendMessage', 'SendMessage', 'CreateQueue', 'SendMessage'])
+    expect(actions(sent)).toEqual(['SendMessage', 'SendMessage', 'CreateQueue', 'SendMessage'])
   })
 
   it('waits for a queue that was just made and is not known everywhere', async () => {
-    const { sent, bell } = open(({ action }, count) =>
-      action === 'GetQueueUrl' || count === 3 ? gone : { ok: { QueueUrl: url } },
-    )
+    const { sent, bell } = open((_, count) => (count === 1 || count === 3 ? gone : { ok: { QueueUrl: url } }))
     await bell.ring('ses_1', envelope())
-    expect(actions(sent)).toEqual(['GetQueueUrl', 'CreateQueue', 'SendMessage', 'SendMessage'])
+    expect(actions(sent)).toEqual(['SendMessage', 'CreateQueue', 'SendMessage', 'SendMessage'])
   })
 
   it('goes without its message when that is over 250 KB, counted in bytes', async () => {
     const { sent, bell } = open(queues(new Set(['rouse-ses_1'])))
     for (const text of ['x'.repeat(249_000), '東'.repeat(84_000)]) await bell.ring('ses_1', envelope({ text }))
-    const bodies = sent.slice(1).map(({ input }) => input.MessageBody as string)
+    const bodies = sent.map(({ input }) => input.MessageBody as string)
     expect(bodies.map((body) => Buffer.byteLength(body) <= 250_000)).toEqual([true, true])
     expect(bodies.map((body) => envelopeIn(body).message() === null)).toEqual([false, true])
     expect(envelopeIn(bodies[1]!)).toMatchObject({ kind: 'message', session: 'ses_1', agent: 'agt_1', id: 'msg_1' })
@@ -90,7 +89,7 @@ describe('a ring', () => {
     const text = 'a\u0000\u001F\uFFFE\uFFFF😀\uD800z'
     const { sent, bell } = open(queues(new Set(['rouse-ses_1'])))
     await bell.ring('ses_1', envelope({ text }))
-    const body = sent[1]!.input.MessageBody as string
+    const body = sent[0]!.input.MessageBody as string
     expect(body).not.toMatch(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u)
     expect(envelopeIn(body).message()).toEqual({ text })
   })
@@ -110,7 +109,7 @@ describe('close', () => {
     await bell.close('ses_1')
     await bell.close('ses_2')
     expect(existing.size).toBe(0)
-    expect(actions(sent)).toEqual(['GetQueueUrl', 'DeleteQueue', 'GetQueueUrl', 'GetQueueUrl'])
+    expect(actions(sent)).toEqual(['DeleteQueue', 'DeleteQueue', 'DeleteQueue'])
   })
 })
 
@@ -131,13 +130,13 @@ describe('a grant', () => {
       sessionToken: 'token',
       expiresAt: Date.UTC(2026, 10, 30, 13),
     })
-    expect(actions(sent)).toEqual(['GetQueueUrl', 'CreateQueue', 'AssumeRole'])
-    const { RoleArn, DurationSeconds, RoleSessionName, Policy } = sent[2]!.input
+    expect(actions(sent)).toEqual(['CreateQueue', 'AssumeRole'])
+    const { RoleArn, DurationSeconds, RoleSessionName, Policy } = sent[1]!.input
     expect([RoleArn, DurationSeconds, RoleSessionName]).toEqual(['arn:aws:iam::0:role/listener', '3600', 'rouse-ses_1'])
     expect(JSON.parse(Policy).Statement).toEqual([
       {
         Effect: 'Allow',
-        Action: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility'],
+        Action: ['sqs:ReceiveMessage', 'sqs:DeleteMessage'],
         Resource: 'arn:aws:sqs:eu-west-1:000000000000:rouse-ses_1',
       },
     ])

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { configFromEnv } from '../../shared/adapters/aws/config.ts'
 import { openEars } from '../../shared/adapters/aws/ears.ts'
-import { openLog } from '../../shared/adapters/aws/log.ts'
 import { tables } from '../../shared/ports/table.ts'
 
 const env = {
@@ -81,19 +80,5 @@ describe('the ears of a function', () => {
     const other = closed.rung(60_000)
     closed.close()
     expect(await other).toBe(false)
-  })
-})
-
-describe('the log', () => {
-  it('is one line of JSON per entry, whose level and noun no id replaces', () => {
-    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-    openLog()('warn', 'alarm early', { schedule: 'sch_1', level: 3, what: null })
-    openLog()('info', 'sweep done')
-    const lines = write.mock.calls.map(([line]) => String(line))
-    write.mockRestore()
-    expect(lines.map((line) => [line.endsWith('\n'), JSON.parse(line)])).toEqual([
-      [true, { schedule: 'sch_1', level: 'warn', what: 'alarm early' }],
-      [true, { level: 'info', what: 'sweep done' }],
-    ])
   })
 })

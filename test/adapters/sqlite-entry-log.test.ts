@@ -113,3 +113,15 @@ it('a file cut to nothing, or with zeros behind its entries, is read as far as i
   truncateSync(`${file}-log1`, 0)
   expect(held(fileLog(file))).toEqual([])
 })
+
+it('room that is dropped while an append is under way takes nothing of it', async () => {
+  const file = freshFile()
+  // More than a file may keep when nothing in it is needed.
+  const log = await filled(file, ['x'.repeat(17_000_000)])
+  const underWay = log.append(2, 'under way')
+  log.drop(1)
+  await underWay
+  expect(held(log)).toContain('2:under wa')
+  log.close(false)
+  expect(held(fileLog(file))).toContain('2:under wa')
+})

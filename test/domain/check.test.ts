@@ -48,6 +48,32 @@ function decide(
   })
 }
 
+describe('a check that ends late', () => {
+  const late = first + 3 * hour + minute
+
+  it('pauses a schedule that failed too often, and what has passed by then has its row', () => {
+    const definition = checked({ pauseAfterFailures: 1 })
+    const { cursor, rows } = decide(failed, { definition, now: late })
+    expect(cursor).toMatchObject({ status: 'paused', reason: 'failures', nextAt: null, covered: first + 3 * hour })
+    expect(rows).toMatchObject([
+      { outcome: 'skipped', reason: 'failures', missedFrom: first + hour, nominalAt: first + 3 * hour, missed: 3 },
+    ])
+    expect(cursor.counts.skipped).toBe(1)
+  })
+
+  it('lets the last of its runs go, and what has passed by then has its row', () => {
+    const definition = checked({ maxRuns: 1 })
+    const { cursor, rows, put } = decide(found, { definition, now: late })
+    expect(put).not.toBeNull()
+    expect(cursor).toMatchObject({ status: 'done', nextAt: null })
+    expect(rows).toMatchObject([{ outcome: 'skipped', reason: 'max_runs', missedFrom: first + hour, missed: 3 }])
+  })
+
+  it('leaves no row where the schedule goes on', () => {
+    expect(decide(failed, { now: late }).rows).toEqual([])
+  })
+})
+
 describe('a slot of a schedule with a check', () => {
   it('S2-23 is held until its check has looked, and puts nothing', () => {
     const definition = checked()

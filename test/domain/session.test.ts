@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { limits } from '../../shared/domain/limits.ts'
 import { Refused } from '../../shared/domain/refused.ts'
-import {
-  type Head,
-  hasLapsed,
-  isGone,
-  leaseMsOf,
-  runningTurn,
-  startTurn,
-  stateOf,
-} from '../../shared/domain/session.ts'
+import { type Head, hasLapsed, isGone, leaseMsOf, runningTurn, stateOf } from '../../shared/domain/session.ts'
+import { startTurn } from '../../shared/domain/turn.ts'
 import { created, headOf, turnOf } from './make.ts'
 
 describe('the state of a session', () => {

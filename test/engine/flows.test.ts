@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { limits } from '../../shared/domain/limits.ts'
 import { type Reported, recorded, type ToolCall } from '../../shared/domain/trace.ts'
 import { createAgent, deleteAgent, getAgent } from '../../shared/engine/agents.ts'
-import { suggestFlows } from '../../shared/engine/flow-suggestions.ts'
+import { declineSuggestion, suggestFlows } from '../../shared/engine/flow-suggestions.ts'
 import { getFlow, listFlows, promoteFlow, removeFlow } from '../../shared/engine/flows.ts'
 import { putTool } from '../../shared/engine/tools.ts'
 import { importTrace } from '../../shared/engine/traces.ts'
@@ -200,6 +200,17 @@ describe('suggestions', () => {
     expect((await suggested()).map(({ traces }) => traces)).toEqual([from.toReversed()])
     await removeFlow(room.call(), room.agent, 'weekly-digest')
     expect(await suggested()).toHaveLength(2)
+  })
+
+  it('go when they are declined, however often it is done again, and leave the others', async () => {
+    await twice()
+    await twice([step('other')], { tokens: 1 })
+    const [first, second] = await suggested()
+    await declineSuggestion(room.call(), room.agent, first!.fingerprint)
+    await declineSuggestion(room.call(), room.agent, first!.fingerprint)
+    await did()
+    expect((await suggested()).map(({ fingerprint }) => fingerprint)).toEqual([second!.fingerprint])
+    expect(await refusalOf(declineSuggestion(room.call(), room.agent, 'none'))).toBe('not_found')
   })
 
   it('go with their traces', async () => {

@@ -1,3 +1,4 @@
+import { Counts } from '../../shared/adapters/counts.ts'
 import { openIds } from '../../shared/adapters/ids.ts'
 import { openBell } from '../../shared/adapters/sqlite/bell.ts'
 import { openTable, type SqliteTable } from '../../shared/adapters/sqlite/table.ts'
@@ -33,6 +34,8 @@ export interface Room {
   readonly errors: string[]
   /** Everything that is logged, whatever its level. */
   readonly said: string[]
+  /** What the meter has counted, as the embedded node shows it. */
+  readonly counts: Counts
   readonly outside: Outside
   readonly ann: Caller
   readonly agent: string
@@ -62,6 +65,7 @@ export async function openRoom(ids: Ids = openIds()): Promise<Room> {
   const errors: string[] = []
   const said: string[] = []
   const { outside, outbound } = openOutside()
+  const counts = new Counts()
   let world: World = {
     table,
     bell,
@@ -76,6 +80,7 @@ export async function openRoom(ids: Ids = openIds()): Promise<Room> {
       said.push(`${level} ${what} ${JSON.stringify(ids ?? {})}`)
       if (level === 'error') errors.push(what)
     },
+    meter: counts,
     shards: 1,
     streamed: false,
     flowsApart: false,
@@ -104,6 +109,7 @@ export async function openRoom(ids: Ids = openIds()): Promise<Room> {
     rings,
     errors,
     said,
+    counts,
     outside,
     ann,
     agent: agent.id,

@@ -4,7 +4,19 @@ import { type Told, toldWorld } from './world.ts'
 let told: Told
 // The application takes its world when the module is loaded, as a container does.
 vi.mock('../../functions/world.ts', () => ({
-  worldFromEnv: () => new Proxy({}, { get: (_, name) => told.world[name as keyof Told['world']] }),
+  worldFromEnv: () =>
+    new Proxy(
+      {},
+      {
+        get: (_, name) => told.world[name as keyof Told['world']],
+        ownKeys: () => Reflect.ownKeys(told.world),
+        getOwnPropertyDescriptor: (_, name) => ({
+          value: told.world[name as keyof Told['world']],
+          enumerable: true,
+          configurable: true,
+        }),
+      },
+    ),
 }))
 const { handler } = await import('../../functions/api.ts')
 beforeEach(() => {

@@ -9,10 +9,10 @@ beforeEach(() => {
 })
 
 test('a sweep tells how many it looked at', async () => {
-  expect(await handler()).toEqual({ looked: 0 })
+  expect(await handler({})).toEqual({ looked: 0 })
 })
 
 test('a sweep that the store is away for fails, so that it is seen', async () => {
   told.isAway = true
-  await expect(handler()).rejects.toThrow('the store is away')
+  await expect(handler({})).rejects.toThrow('the store is away')
 })

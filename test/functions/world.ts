@@ -1,5 +1,6 @@
 import type { Page } from '../../shared/ports/table.ts'
 import { Unavailable } from '../../shared/ports/table.ts'
+import { noMeter } from '../../shared/ports/meter.ts'
 import type { AlarmKey, World } from '../../shared/ports/world.ts'
 
 /** What an entry point sees of a world: an empty store, which may be away, and an alarm clock that remembers. */
@@ -35,6 +36,7 @@ export function toldWorld(): Told {
     },
     clock: { now: () => now },
     log: (_level: string, what: string) => told.said.push(what),
+    meter: noMeter,
     shards: 2,
     streamed: true,
     flowsApart: true,

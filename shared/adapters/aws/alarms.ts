@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { SchedulerClient } from '@aws-sdk/client-scheduler'
-import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import type { SQSClient } from '@aws-sdk/client-sqs'
+import { later } from '../../ports/later.ts'
 import type { AlarmClock, AlarmKey, Clock } from '../../ports/world.ts'
-import { failure } from './failures.ts'
+import { failure, isPassing } from './failures.ts'
 import { plainName } from './names.ts'
+import { Outbox } from './outbox.ts'
+import { Patience } from './patience.ts'
+
+const sdk = later(() => import('@aws-sdk/client-scheduler'))
 
 export interface AlarmOptions {
   readonly client: SQSClient
@@ -17,6 +22,7 @@ export interface AlarmOptions {
   readonly schedulerRoleArn: string
   /** Asked for with the first alarm that is further away than SQS can wait. */
   readonly scheduler: () => Promise<SchedulerClient>
+  readonly patience?: Patience
 }
 
 /** SQS's largest delay. */
@@ -24,26 +30,33 @@ const delayMsMax = 900_000
 /** The Scheduler promises the minute, not the second: it calls a minute early, and SQS waits for the rest. */
 const earlyMs = 60_000
 
+/** An alarm that the Scheduler has no room for waits so long in the queue before it is set again: apart, or all would come back at once. */
+const hopSeconds = { least: 300, most: 900 }
+
 /**
  * The alarm clock: what comes within fifteen minutes waits in the alarms queue itself, anything later in EventBridge Scheduler
  * as a one-time entry that removes itself. Both put `{ kind, id, at }` into the queue. Those of flows have a queue of their own, and never
  * wait longer than it can: whoever hears one early looks again.
+ *
+ * A fire sets the next alarm before it goes out. So that it is not held up by a Scheduler that is too busy, full or away, such an alarm goes
+ * through the queue as well, early, and is set anew when it comes.
  */
 export function openAlarms(options: AlarmOptions): AlarmClock {
-  const { client, clock } = options
+  const { client, clock, patience = new Patience() } = options
+  const outbox = new Outbox(client)
   return {
     async set(key, at) {
       const waitMs = at - clock.now()
       const isFlow = key.kind === 'flow'
       const isFar = waitMs > delayMsMax && !isFlow
-      const QueueUrl = isFlow ? options.flowsQueueUrl : options.queueUrl
+      const queue = isFlow ? options.flowsQueueUrl : options.queueUrl
       const body = JSON.stringify({ kind: key.kind, id: key.id, at })
       try {
-        if (isFar) await schedule(options, key, at, body)
-        else {
-          const DelaySeconds = Math.max(0, Math.ceil(Math.min(waitMs, delayMsMax) / 1000))
-          await client.send(new SendMessageCommand({ QueueUrl, MessageBody: body, DelaySeconds }))
-        }
+        if (isFar && (await schedule(options, key, at, body))) return
+        const delaySeconds = isFar
+          ? patience.spread(hopSeconds.least, hopSeconds.most)
+          : Math.max(0, Math.ceil(Math.min(waitMs, delayMsMax) / 1000))
+        await patience.calling(() => outbox.send(queue, body, delaySeconds))
       } catch (error) {
         throw failure(error, `alarm for ${key.kind} ${key.id}`, isFar ? 'EventBridge Scheduler' : 'SQS')
       }
@@ -51,8 +64,9 @@ export function openAlarms(options: AlarmOptions): AlarmClock {
   }
 }
 
-async function schedule(options: AlarmOptions, key: AlarmKey, at: number, body: string) {
-  const { CreateScheduleCommand } = await import('@aws-sdk/client-scheduler')
+/** @returns false when the Scheduler takes none for now */
+async function schedule(options: AlarmOptions, key: AlarmKey, at: number, body: string): Promise<boolean> {
+  const { CreateScheduleCommand } = await sdk()
   const client = await options.scheduler()
   const command = new CreateScheduleCommand({
     Name: nameOf(key, at),
@@ -65,10 +79,20 @@ async function schedule(options: AlarmOptions, key: AlarmKey, at: number, body: 
   })
   try {
     await client.send(command)
+    return true
   } catch (error) {
     // It is set already: the name says for what and when.
-    if ((error as Error).name !== 'ConflictException') throw error
+    if ((error as Error).name === 'ConflictException') return true
+    if (isForNow(error)) return false
+    throw error
   }
+}
+
+/** Too busy, full or away. What is wrong with the call or its permission must be seen, and would cost a hop every few minutes for ever. */
+function isForNow(error: unknown): boolean {
+  const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } }
+  const status = $metadata?.httpStatusCode ?? 503
+  return isPassing(error) || name === 'ServiceQuotaExceededException' || status >= 500
 }
 
 /** Ids of schedules say what they are; others are bare and get a prefix. */
@@ -80,7 +104,9 @@ const prefixes: { readonly [kind in AlarmKey['kind']]: string } = {
   job: 'job_',
   flow: 'flr_',
 }
-const isKind = (kind: unknown): kind is AlarmKey['kind'] => typeof kind === 'string' && Object.hasOwn(prefixes, kind)
+/** Whether alarms are set for this kind of thing. */
+export const isAlarmKind = (kind: unknown): kind is AlarmKey['kind'] =>
+  typeof kind === 'string' && Object.hasOwn(prefixes, kind)
 
 const nameCharsMax = 64
 
@@ -124,10 +150,11 @@ export async function readAlarms(alarms: AlarmClock, bodies: readonly string[], 
   return { due: [...due.values()], bad, unset: unset.sort((a, b) => a - b) }
 }
 
-function alarmIn(body: string): { readonly key: AlarmKey; readonly at: number } | null {
+/** What a message of the alarms queue or the flows queue says; null: it is none of ours. */
+export function alarmIn(body: string): { readonly key: AlarmKey; readonly at: number } | null {
   try {
     const { kind, id, at } = JSON.parse(body) as Readonly<Record<string, unknown>>
-    if (!isKind(kind) || typeof id !== 'string' || id === '') return null
+    if (!isAlarmKind(kind) || typeof id !== 'string' || id === '') return null
     return typeof at === 'number' && Number.isFinite(at) ? { key: { kind, id }, at } : null
   } catch {
     return null

@@ -1,20 +1,17 @@
-import {
-  CreateQueueCommand,
-  DeleteQueueCommand,
-  GetQueueUrlCommand,
-  SendMessageCommand,
-  type SQSClient,
-} from '@aws-sdk/client-sqs'
+import { CreateQueueCommand, DeleteQueueCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import type { STSClient } from '@aws-sdk/client-sts'
 import { Defect } from '../../ports/table.ts'
 import type { Bell, Envelope, QueueGrant } from '../../ports/world.ts'
 import { failure } from './failures.ts'
 import { grantOf } from './grant.ts'
 import { plainName } from './names.ts'
+import { Patience } from './patience.ts'
 
 export interface BellOptions {
   readonly client: SQSClient
   readonly queuePrefix: string
+  /** What the URLs of all queues begin with; ends with a slash. */
+  readonly urlPrefix: string
   /** `arn:aws:sqs:<region>:<account>:`, what the ARNs of all queues begin with. */
   readonly arnPrefix: string
   readonly region: string
@@ -24,6 +21,7 @@ export interface BellOptions {
   readonly listenerRoleArn: string | null
   /** Asked for with the first grant. */
   readonly sts: () => Promise<STSClient>
+  readonly patience?: Patience
 }
 
 /** The bell as SQS queues, one standard queue per session or agent, made when it is first rung or listened to. */
@@ -37,16 +35,16 @@ const nameCharsMax = 80
 const retentionSeconds = 86_400
 /** SQS takes 256 KB with the attributes; a larger message is fetched by the claim that its bell leads to. */
 const bodyBytesMax = 250_000
-/** A queue that was just made may not be known everywhere for a second. */
-const settlingMs = [0, 250, 1000]
-const rememberedUrlsMax = 5000
+/** A queue that was just made may not be known everywhere for a second. Each wait is up to so long. */
+const settlingMs = [0, 500, 2000]
 
 class QueueBell implements Bell {
   readonly #options: BellOptions
-  readonly #urls = new Map<string, string>()
+  readonly #patience: Patience
 
   constructor(options: BellOptions) {
     this.#options = options
+    this.#patience = options.patience ?? new Patience()
   }
 
   async ring(queue: string, envelope: Envelope): Promise<void> {
@@ -55,11 +53,11 @@ class QueueBell implements Bell {
     const name = this.#nameOf(queue)
     const body = bodyOf(envelope)
     await this.#calling(`ring of queue ${name}`, async () => {
-      const url = await this.#find(name)
-      if (url !== null && (await this.#send(url, body, envelope.session))) return
+      // Most queues are there. To ask for the URL first would be one request more for each wake.
+      if (await this.#send(this.#urlOf(name), body, envelope.session)) return
       const made = await this.#make(name)
       for (const [i, pauseMs] of settlingMs.entries()) {
-        if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+        if (pauseMs > 0) await this.#patience.pause(pauseMs)
         if (await this.#send(made, body, envelope.session, i === settlingMs.length - 1)) return
       }
     })
@@ -68,10 +66,8 @@ class QueueBell implements Bell {
   async close(queue: string): Promise<void> {
     const name = this.#nameOf(queue)
     await this.#calling(`close of queue ${name}`, async () => {
-      const url = await this.#find(name)
-      this.#urls.delete(name)
-      if (url === null) return
-      await this.#options.client.send(new DeleteQueueCommand({ QueueUrl: url })).catch(unlessGone)
+      const command = new DeleteQueueCommand({ QueueUrl: this.#urlOf(name) })
+      await this.#patience.calling(() => this.#options.client.send(command)).catch(unlessGone)
     })
   }
 
@@ -79,9 +75,11 @@ class QueueBell implements Bell {
     const { listenerRoleArn, arnPrefix, region, endpoint, sts } = this.#options
     if (listenerRoleArn === null) return null
     const name = this.#nameOf(queue)
+    const patience = this.#patience
     return await this.#calling(`grant of queue ${name}`, async () => {
-      const url = (await this.#find(name)) ?? (await this.#make(name))
-      return await grantOf({ sts: await sts(), listenerRoleArn, name, arn: arnPrefix + name, url, region, endpoint })
+      const url = await this.#make(name)
+      const arn = arnPrefix + name
+      return await grantOf({ sts: await sts(), patience, listenerRoleArn, name, arn, url, region, endpoint })
     })
   }
 
@@ -91,45 +89,34 @@ class QueueBell implements Bell {
     return name
   }
 
-  /** @returns null when there is no such queue */
-  async #find(name: string): Promise<string | null> {
-    const known = this.#urls.get(name)
-    if (known !== undefined) return known
-    const answer = await this.#options.client.send(new GetQueueUrlCommand({ QueueName: name })).catch(unlessGone)
-    return answer === null ? null : this.#remember(name, answer.QueueUrl!)
+  #urlOf(name: string): string {
+    return this.#options.urlPrefix + name
   }
 
+  /** Makes a queue, or finds the one that is there. */
   async #make(name: string): Promise<string> {
     const Attributes = { MessageRetentionPeriod: String(retentionSeconds) }
+    const command = new CreateQueueCommand({ QueueName: name, Attributes })
     try {
-      const answer = await this.#options.client.send(new CreateQueueCommand({ QueueName: name, Attributes }))
-      return this.#remember(name, answer.QueueUrl!)
+      return (await this.#patience.calling(() => this.#options.client.send(command))).QueueUrl!
     } catch (error) {
       // There is one, and somebody has set it otherwise: it is as good.
       if (!named(error, 'QueueNameExists')) throw error
-      const answer = await this.#options.client.send(new GetQueueUrlCommand({ QueueName: name }))
-      return this.#remember(name, answer.QueueUrl!)
+      return this.#urlOf(name)
     }
   }
 
   /** @returns false when the queue is not there; with `last` that is thrown */
   async #send(url: string, body: string, session: string, last = false): Promise<boolean> {
-    const sent = await this.#options.client
-      .send(
-        new SendMessageCommand({
-          QueueUrl: url,
-          MessageBody: body,
-          MessageAttributes: { session: { DataType: 'String', StringValue: session } },
-        }),
-      )
+    const command = new SendMessageCommand({
+      QueueUrl: url,
+      MessageBody: body,
+      MessageAttributes: { session: { DataType: 'String', StringValue: session } },
+    })
+    const sent = await this.#patience
+      .calling(() => this.#options.client.send(command))
       .catch(last ? rethrow : unlessGone)
     return sent !== null
-  }
-
-  #remember(name: string, url: string): string {
-    if (this.#urls.size >= rememberedUrlsMax) this.#urls.clear()
-    this.#urls.set(name, url)
-    return url
   }
 
   async #calling<T>(what: string, call: () => Promise<T>): Promise<T> {

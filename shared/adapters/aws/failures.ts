@@ -1,14 +1,22 @@
 import { Conflict, Defect, type Op, Unavailable } from '../../ports/table.ts'
 import { keyOf } from './bounds.ts'
 
-/** Refused for now, and surely not applied. */
+/** Refused for now, and not applied; every service has its own word for it. `InternalError` is what SQS says of one message of a batch. */
 const again: ReadonlySet<string> = new Set([
   'TransactionConflictException',
   'TransactionInProgressException',
   'ProvisionedThroughputExceededException',
+  'InternalError',
   'ReplicatedWriteConflictException',
   'RequestLimitExceeded',
+  'RequestThrottled',
+  'RequestThrottledException',
+  'SlowDown',
+  'Throttling',
+  'ThrottledException',
   'ThrottlingException',
+  'TooManyRequestsException',
+  'TooManyUpdates',
 ])
 
 /** The call itself is wrong: it would be refused for ever. */

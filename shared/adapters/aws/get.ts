@@ -5,7 +5,7 @@ import {
   type KeysAndAttributes,
 } from '@aws-sdk/client-dynamodb'
 import { type Key, type Stored, Unavailable } from '../../ports/table.ts'
-import { Pauses, patiently } from './patience.ts'
+import type { Patience } from './patience.ts'
 import { keyAttributesOf } from './requests.ts'
 import { type Attributes, storedOf } from './values.ts'
 
@@ -16,7 +16,11 @@ interface Asked {
 }
 
 /** Strongly consistent, one request unless DynamoDB leaves some for later. A key may be asked for twice. */
-export async function getAll(client: DynamoDBClient, asked: readonly Asked[]): Promise<(Stored | null)[]> {
+export async function getAll(
+  client: DynamoDBClient,
+  asked: readonly Asked[],
+  patience: Patience,
+): Promise<(Stored | null)[]> {
   const distinct = new Map(asked.map((one) => [idOf(one.key), one]))
   const found = new Map<string, Stored>()
   const take = (attributes: Attributes) => {
@@ -30,9 +34,9 @@ export async function getAll(client: DynamoDBClient, asked: readonly Asked[]): P
       Key: keyAttributesOf(first.key),
       ConsistentRead: true,
     })
-    const { Item } = await patiently(() => client.send(command))
+    const { Item } = await patience.calling(() => client.send(command))
     if (Item !== undefined) take(Item)
-  } else if (distinct.size > 1) await getBatch(client, batchOf([...distinct.values()]), take)
+  } else if (distinct.size > 1) await getBatch(client, batchOf([...distinct.values()]), take, patience)
   return asked.map(({ key }) => found.get(idOf(key)) ?? null)
 }
 
@@ -50,15 +54,20 @@ function batchOf(asked: readonly Asked[]): Batch {
 }
 
 /** What DynamoDB leaves for later (beyond 16 MB, or when it is busy) is asked for until it comes. */
-async function getBatch(client: DynamoDBClient, batch: Batch, take: (attributes: Attributes) => void) {
-  const pauses = new Pauses()
+async function getBatch(
+  client: DynamoDBClient,
+  batch: Batch,
+  take: (attributes: Attributes) => void,
+  patience: Patience,
+) {
+  const pauses = patience.pauses()
   for (let left: Batch = batch; ; ) {
     const request = new BatchGetItemCommand({ RequestItems: left })
-    const answer = await patiently(() => client.send(request))
+    const answer = await patience.calling(() => client.send(request))
     for (const items of Object.values(answer.Responses ?? {})) for (const item of items) take(item)
     left = answer.UnprocessedKeys ?? {}
     if (Object.keys(left).length === 0) return
     if (!(await pauses.next()))
-      throw new Unavailable('DynamoDB left keys of a get unread for ten seconds: try again later')
+      throw new Unavailable('DynamoDB left keys of a get unread for too long: try again later')
   }
 }

@@ -2,12 +2,14 @@ import type { SSMClient } from '@aws-sdk/client-ssm'
 import { Unavailable } from '../../ports/table.ts'
 import type { Secrets } from '../../ports/world.ts'
 import { plainName } from './names.ts'
+import { Patience } from './patience.ts'
 
 export interface SecretsOptions {
   /** Asked for with the first secret. */
   readonly ssm: () => Promise<SSMClient>
   /** A path that begins and ends with a slash. */
   readonly prefix: string
+  readonly patience?: Patience
 }
 
 const load = () => import('@aws-sdk/client-ssm')
@@ -17,14 +19,15 @@ const load = () => import('@aws-sdk/client-ssm')
  *
  * No error says what AWS said: its messages quote what they refuse, and that may be the value.
  */
-export function openSecrets({ ssm, prefix }: SecretsOptions): Secrets {
+export function openSecrets({ ssm, prefix, patience = new Patience() }: SecretsOptions): Secrets {
   const pathOf = (owner: string) => prefix + plainName(owner)
   const calling = async <T>(
     what: string,
     call: (sdk: Awaited<ReturnType<typeof load>>, client: SSMClient) => Promise<T>,
   ) => {
     try {
-      return await call(await load(), await ssm())
+      const [sdk, client] = [await load(), await ssm()]
+      return await patience.calling(() => call(sdk, client))
     } catch (error) {
       throw new Unavailable(
         `SSM did not ${what} (${(error as Error).name}): try again later, or ask who runs this stack`,

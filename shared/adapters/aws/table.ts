@@ -30,7 +30,7 @@ import type { Clock } from '../../ports/world.ts'
 import { assertCommit, assertKey, keyOf } from './bounds.ts'
 import { commitFailure, failure } from './failures.ts'
 import { getAll } from './get.ts'
-import { patiently } from './patience.ts'
+import { Patience } from './patience.ts'
 import { type Asked, askedOfFind, askedOfList, cursorAt } from './range.ts'
 import { keyAttributesOf, type Marks, marksOf, requestOf, Terms } from './requests.ts'
 import { attributesOf, keyAttributes, tokenAttribute, versionAttribute } from './schema.ts'
@@ -38,11 +38,12 @@ import { Tokens } from './tokens.ts'
 import { type Attributes, storedOf } from './values.ts'
 
 export interface TableOptions {
-  /** With retries of its own for what gets lost on the way (the SDK's default). */
+  /** With retries of its own for what gets lost on the way. */
   readonly client: DynamoDBClient
   /** Physical names. */
   readonly names: { readonly [name in TableName]: string }
   readonly clock?: Clock
+  readonly patience?: Patience
 }
 
 /** The store on DynamoDB. Every read by key is strongly consistent; indexes lag, as the port allows. */
@@ -54,11 +55,13 @@ class DynamoTable implements Table {
   readonly #client: DynamoDBClient
   readonly #names: TableOptions['names']
   readonly #tokens: Tokens
+  readonly #patience: Patience
 
-  constructor({ client, names, clock = { now: () => Date.now() } }: TableOptions) {
+  constructor({ client, names, clock = { now: () => Date.now() }, patience = new Patience() }: TableOptions) {
     this.#client = client
     this.#names = names
     this.#tokens = new Tokens(clock)
+    this.#patience = patience
   }
 
   async get(keys: readonly Key[]): Promise<(Stored | null)[]> {
@@ -67,7 +70,7 @@ class DynamoTable implements Table {
     }
     const asked = keys.map((key) => ({ key, table: this.#names[assertKey(key)] }))
     try {
-      return await getAll(this.#client, asked)
+      return await getAll(this.#client, asked, this.#patience)
     } catch (error) {
       throw failure(error, `get of ${keys.length} keys`)
     }
@@ -115,7 +118,7 @@ class DynamoTable implements Table {
     await this.#tokens.once(ops, token, async () => {
       const marks = marksOf(token)
       try {
-        await patiently(() =>
+        await this.#patience.calling(() =>
           ops.length === 1 && isRepeatable(ops[0]!) ? this.#one(ops[0]!, marks) : this.#all(ops, marks),
         )
       } catch (error) {
@@ -134,9 +137,11 @@ class DynamoTable implements Table {
       Limit: asked.limit,
       ExclusiveStartKey: asked.start,
     })
-    return patiently(() => this.#client.send(command)).catch((error) => {
-      throw failure(error, `query of ${what.IndexName ?? 'a partition'} in ${what.TableName}`)
-    })
+    return this.#patience
+      .calling(() => this.#client.send(command))
+      .catch((error) => {
+        throw failure(error, `query of ${what.IndexName ?? 'a partition'} in ${what.TableName}`)
+      })
   }
 
   async #all(ops: readonly Op[], marks: Marks) {

@@ -1,9 +1,11 @@
+import { later } from '../../ports/later.ts'
 import type { Outbound } from '../../ports/world.ts'
 import { allowList, look, type Resolve } from './guard.ts'
-import { makeRequest } from './http.ts'
 import { invokeLambda, lambdaList, lambdaRefusal } from './lambda.ts'
-import { callMcpTool, describeMcpTool } from './mcp.ts'
-import { publishToTopic } from './sns.ts'
+
+const http = later(() => import('./http.ts'))
+const mcp = later(() => import('./mcp.ts'))
+const sns = later(() => import('./sns.ts'))
 
 export interface OutboundOptions {
   /** `ROUSE_ALLOW_HOSTS`, `ROUSE_TELEGRAM_API` (a bot API server of one's own), `ROUSE_LAMBDAS` and `AWS_ENDPOINT_URL`. */
@@ -19,15 +21,15 @@ export function openOutbound({ env, resolve, stop }: OutboundOptions): Outbound 
   const stopping = stop === undefined ? {} : { stop }
   const endpointOf = (service: string) => env[`AWS_ENDPOINT_URL_${service}`] || env.AWS_ENDPOINT_URL || null
   const allowed = lambdaList(env.ROUSE_LAMBDAS)
-  const request: Outbound['request'] = (asked) =>
-    makeRequest(asked, { allow, ...stopping, ...(resolve === undefined ? {} : { resolve }) })
+  const request: Outbound['request'] = async (asked) =>
+    (await http()).makeRequest(asked, { allow, ...stopping, ...(resolve === undefined ? {} : { resolve }) })
   return {
     telegramApi: (env.ROUSE_TELEGRAM_API || 'https://api.telegram.org').replace(/\/+$/, ''),
     request,
-    publish: (message) => publishToTopic(message, { endpoint: endpointOf('SNS'), ...stopping }),
+    publish: async (message) => (await sns()).publishToTopic(message, { endpoint: endpointOf('SNS'), ...stopping }),
     invoke: (invocation) => invokeLambda(invocation, { allowed, endpoint: endpointOf('LAMBDA'), ...stopping }),
-    mcpCall: (call) => callMcpTool(request, call),
-    mcpTool: (asked) => describeMcpTool(request, asked),
+    mcpCall: async (call) => (await mcp()).callMcpTool(request, call),
+    mcpTool: async (asked) => (await mcp()).describeMcpTool(request, asked),
     refusal(address) {
       if (address.startsWith('arn:')) return lambdaRefusal(address, allowed)
       const seen = look(address, allow)

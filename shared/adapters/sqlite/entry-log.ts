@@ -29,7 +29,7 @@ export interface EntryLog {
   append(n: number, entry: string): Promise<void> | null
   /** Bytes that wait to be dropped. */
   readonly size: number
-  /** Entries up to this number are needed no more; their room is used again. */
+  /** Entries up to this number are needed no more; their room is used again, at once or with a later call. */
   drop(upTo: number): void
   /** @param empty  nothing of it is needed any more: leaves no file behind */
   close(empty: boolean): void
@@ -76,7 +76,7 @@ export function fileLog(file: string): EntryLog {
       return segments.reduce((sum, segment) => sum + segment.size, 0)
     },
     drop(upTo) {
-      for (const segment of segments) if (segment.last <= upTo) segment.reset()
+      for (const segment of segments) if (segment.last <= upTo && !segment.isBusy) segment.reset()
     },
     close(empty) {
       for (const segment of segments) segment.close(empty)
@@ -99,6 +99,8 @@ class Segment {
   /** Numbers of the first and last entry that may be needed; none: last is 0. */
   first = Number.POSITIVE_INFINITY
   last = 0
+  /** An append is under way: cutting the file now would leave a hole before it, behind which nobody reads. */
+  isBusy = false
   #end = magic.length
   #fileBytes: number
 
@@ -136,11 +138,17 @@ class Segment {
     const record = recordOf(n, entry)
     const length = record[0].length + record[1].length
     const end = this.#end + length
-    return new Promise((resolve, reject) => {
+    this.isBusy = true
+    return new Promise((resolve, rejected) => {
+      const reject = (cause: Error) => {
+        this.isBusy = false
+        rejected(cause)
+      }
       writev(this.#fd, record, this.#end, (failed, written) => {
         if (failed !== null || written < length) return reject(failed ?? new Error('the disk is full'))
         fdatasync(this.#fd, (failed) => {
           if (failed !== null) return reject(failed)
+          this.isBusy = false
           this.#grow(n, end)
           resolve()
         })

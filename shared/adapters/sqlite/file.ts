@@ -1,4 +1,5 @@
-import { closeSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
 import Database from 'libsql'
 import { Unavailable } from '../../ports/table.ts'
 import { type EntryLog, fileLog, memoryLog } from './entry-log.ts'
@@ -127,6 +128,15 @@ function setUp(db: Database.Database, file: string) {
   )
 }
 
+function isReadOnly(file: string): boolean {
+  try {
+    accessSync(existsSync(file) ? file : dirname(file), constants.W_OK)
+    return false
+  } catch (cause) {
+    return ['EROFS', 'EACCES', 'EPERM'].includes((cause as NodeJS.ErrnoException).code ?? '')
+  }
+}
+
 function explained(file: string, cause: unknown): Error {
   const { code, message } = cause as { code?: string; message: string }
   if (code === 'SQLITE_BUSY') {
@@ -146,7 +156,9 @@ function explained(file: string, cause: unknown): Error {
       },
     )
   }
-  if (code?.startsWith('SQLITE_READONLY') || code?.startsWith('SQLITE_PERM') || code === 'EACCES' || code === 'EROFS') {
+  const isDenied = code?.startsWith('SQLITE_READONLY') || code?.startsWith('SQLITE_PERM')
+  // On a disk that can only be read SQLite says no more than "disk I/O error".
+  if (isDenied || code === 'EACCES' || code === 'EROFS' || isReadOnly(file)) {
     return new Error(`${file} cannot be written: check its owner and mode, and those of its folder`, { cause })
   }
   if (code === 'ENOENT') return new Error(`${file} cannot be created: its folder does not exist`, { cause })

@@ -98,7 +98,7 @@ export class Journal {
     if (busy) {
       this.#lookAfter(lookMs)
     } else if (this.#rowsWait()) {
-      const filed = this.#fileSlice(rowsPerSlice)
+      const filed = this.#fileSlice(quiet ? rowsPerSlice : rowsBetweenCalls)
       this.#lookAfter(filed ? pauseMs : retryMs)
     } else if (this.#walBytes > 0 || this.#filed > this.#synced) {
       if (!quiet) this.#lookAfter(idleMs)
@@ -211,6 +211,8 @@ export class Journal {
 const busyRows = 100
 const lookMs = 50
 const rowsPerSlice = 500
+/** While calls come, one of them waits for each slice: a millisecond or so, not the five that a whole one takes. */
+const rowsBetweenCalls = 80
 const pauseMs = 2
 const idleMs = 1000
 const retryMs = 5000

@@ -41,6 +41,8 @@ export interface SqliteTable extends Table {
    * @returns how many were deleted; durable with the next `flush`
    */
   expire(nowMs: number, rows: number): number
+  /** Rows that groups have written since the store was opened: what the pace of `expire` follows. */
+  readonly written: number
   /** With `lagIndexes`: index reads see everything up to now. */
   catchUp(): Promise<void>
   /** Flushes, moves the WAL into the file and gives up its lock. */
@@ -117,6 +119,7 @@ class GroupingTable implements SqliteTable {
   #closed = false
   /** Counts commits, so that a key that stands twice in one is seen by a look at its slot. */
   #nth = 0
+  #written = 0
   #expireAt: { table: number; after: Key } = { table: 0, after: ['', ''] }
 
   constructor(file: StoreFile, options: TableOptions) {
@@ -189,7 +192,9 @@ class GroupingTable implements SqliteTable {
       const rows = this.#tables[table]!
       const last = rows.filed.keyAfter(after, most)
       let deleted = 0
-      for (const key of rows.filed.expired(after, last, seconds)) {
+      const keys = rows.filed.expired(after, last, seconds)
+      rows.prefetch(keys)
+      for (const key of keys) {
         const slot = rows.slot(key)
         // The file may be behind: what has been written again since lives on.
         if (slot.row.ttl === null || slot.row.ttl > seconds) continue
@@ -199,6 +204,10 @@ class GroupingTable implements SqliteTable {
       this.#expireAt = last === null ? { table: (table + 1) % layouts.length, after: ['', ''] } : { table, after: last }
       return deleted
     })
+  }
+
+  get written(): number {
+    return this.#written
   }
 
   async catchUp(): Promise<void> {
@@ -321,6 +330,7 @@ class GroupingTable implements SqliteTable {
     this.#group = null
     this.#writing = group
     const batches = this.#tables.map((rows) => rows.seal())
+    for (const batch of batches) this.#written += batch.length
     let appended: Promise<void> | null
     try {
       appended = this.#journal.append(batches.flat())

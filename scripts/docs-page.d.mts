@@ -1,0 +1,1 @@
+export function copyDocs(outdir: string): Promise<void>
