@@ -3,17 +3,19 @@ import { derivedUlid, type IdPrefix } from '../domain/ids.ts'
 import { Refused } from '../domain/refused.ts'
 import { audit } from '../engine/audit.ts'
 import type { Call } from '../engine/call.ts'
-import { Unavailable } from '../ports/table.ts'
-import type { World } from '../ports/world.ts'
-import { bodyText, json, parsed, rawBody } from './body.ts'
+import type { Files } from '../ports/files.ts'
+import { viewOf, type World } from '../ports/world.ts'
+import { bodyText, json, parsed, queryIn, rawBody } from './body.ts'
 import { calendarRoute } from './calendar.ts'
 import { addressIn, assertMayCall, callerIn, type Doorway } from './caller.ts'
+import { type ConsoleOptions, consoleRoute } from './console.ts'
+import { callerOfCookie } from './console-cookie.ts'
+import { docsRoute } from './docs.ts'
 import { hookRoute } from './hook.ts'
 import { type DerivedIds, once } from './idempotency.ts'
 import type { Identity } from './identity.ts'
 import { sha256 } from './keys.ts'
 import { mcpRoute } from './mcp.ts'
-import { openapi } from './openapi.ts'
 import { type Answer, isSecret, type Operation, type Waiting } from './operation.ts'
 import { agendaOperations } from './operations-agenda.ts'
 import { agentOperations } from './operations-agents.ts'
@@ -34,11 +36,11 @@ import { tickOperations } from './operations-ticks.ts'
 import { toolOperations } from './operations-tools.ts'
 import { traceOperations } from './operations-traces.ts'
 import { triggerOperations } from './operations-triggers.ts'
-import { problemOf } from './problem.ts'
-import { defaultRate, type Rate, RateLimited, RateLimits } from './rate.ts'
+import { defaultRate, type Rate, RateLimits } from './rate.ts'
+import { requestIdOf } from './request-id.ts'
+import { carrying, countCall, problemResponse, response, tellAnswered } from './respond.ts'
 
-/** The table of operations: everything that the API can do. */
-export const operations: readonly Operation[] = [
+const table = [
   ...scheduleOperations,
   ...triggerOperations,
   ...tickOperations,
@@ -60,6 +62,11 @@ export const operations: readonly Operation[] = [
   ...agendaOperations,
 ]
 
+/** The table of operations: everything that the API can do. */
+export const operations: readonly Operation[] = table
+/** The same as types: which operation answers what. */
+export type Table = (typeof table)[number]
+
 export interface AppOptions {
   readonly world: World
   /** Awaited before every answer: nothing is told that could still be lost. */
@@ -72,6 +79,10 @@ export interface AppOptions {
   readonly rate?: Rate | null
   /** Pages that may call `/mcp` besides this server's own: see `originsFromEnv`. */
   readonly allowOrigins?: readonly string[]
+  /** The pages at `/console`; without it there are none. */
+  readonly console?: ConsoleOptions
+  /** The page at `/docs`; without it there is none. */
+  readonly docs?: Files
 }
 
 /** The HTTP face of the engine. The same in every world; it knows ports and no adapter. */
@@ -84,70 +95,133 @@ export function createApp(options: AppOptions): Hono {
     identity,
     limits: rate === null ? null : new RateLimits(rate),
     vouched: new WeakMap(),
+    standing: new WeakMap(),
+    browser: (request) => callerOfCookie(world, request, options.allowOrigins ?? []),
   }
+  /** The world as one call sees it: whatever the engine writes into the log then names the call. */
+  const seenBy = (c: Context): World => viewOf(world, () => requestIdOf(c).ids)
+  const refusedBy =
+    (operation: string) =>
+    (error: unknown, c: Context, headers: Record<string, string> = {}): Response =>
+      problemResponse(door, c, error, { operation, headers })
+  for (const path of besides) app.use(path, carrying(door))
   app.get('/healthz', (c) => c.json({ ok: true }))
   let document: string | null = null
-  app.get('/openapi.json', (c) => {
-    document ??= JSON.stringify(openapi(all))
+  app.get('/openapi.json', async (c) => {
+    // What it is made of is loaded with the first look: most starts never see one.
+    document ??= JSON.stringify((await import('./openapi.ts')).openapi(all))
     return c.body(document, 200, { 'content-type': 'application/json' })
   })
   for (const op of all) {
     app.on(op.method.toUpperCase(), routeOf(op.path), async (c) => {
-      let answer: Answer
+      const seen: Seen = { world: seenBy(c), key: null, made: [] }
+      let answer: Response
       try {
         const written: Promise<void>[] = []
-        answer = await answered(door, op, c, written)
+        const given = await answered(door, op, c, written, seen)
         await (written.length === 0 ? options.settled() : Promise.all([options.settled(), ...written]))
+        answer = response(door, c, given)
+        tellAnswered(c, op, seen, given.status)
       } catch (error) {
-        return problemResponse(world, error, op.name, error instanceof RateLimited ? error.headers : {})
+        answer = problemResponse(door, c, error, { operation: op.name, key: seen.key })
       }
-      return response(answer)
+      countCall(world, answer.status)
+      return answer
     })
   }
   hookRoute(app, {
-    world,
+    world: seenBy,
     limits: door.limits,
     settled: options.settled,
-    refusedAs: (error) =>
-      problemResponse(world, error, 'receiveWebhook', error instanceof RateLimited ? error.headers : {}),
+    refusedAs: refusedBy('receiveWebhook'),
   })
   calendarRoute(app, {
-    world,
+    world: seenBy,
     limits: door.limits,
     settled: options.settled,
-    refusedAs: (error) =>
-      problemResponse(world, error, 'readCalendar', error instanceof RateLimited ? error.headers : {}),
+    refusedAs: refusedBy('readCalendar'),
   })
   mcpRoute(app, {
     door,
     allowOrigins: options.allowOrigins ?? [],
-    refusedAs: (error, headers = {}) =>
-      problemResponse(world, error, 'mcp', { ...headers, ...(error instanceof RateLimited ? error.headers : {}) }),
+    refusedAs: refusedBy('mcp'),
   })
+  if (options.docs !== undefined) docsRoute(app, { files: options.docs, refusedAs: refusedBy('docs') })
+  if (options.console !== undefined)
+    consoleRoute(app, {
+      door,
+      console: options.console,
+      allowOrigins: options.allowOrigins ?? [],
+      settled: options.settled,
+      refusedAs: refusedBy('console'),
+    })
   app.notFound((c) => {
-    const methods = methodsAt(all, c.req.path)
+    const methods = methodsAt([...all, ...doors], c.req.path)
+    countCall(world, methods.length === 0 ? 404 : 405)
     if (methods.length === 0)
       return problemResponse(
-        options.world,
+        door,
+        c,
         new Refused(
           'not_found',
           `there is no ${c.req.method} ${c.req.path.slice(0, 200)}; GET /openapi.json lists what there is`,
         ),
-        null,
+        { operation: null },
       )
     const refused = new Refused('method_not_allowed', `${c.req.path.slice(0, 200)} takes ${methods.join(', ')}`)
-    return problemResponse(options.world, refused, null, { allow: methods.join(', ') })
+    return problemResponse(door, c, refused, { operation: null, headers: { allow: methods.join(', ') } })
   })
-  app.onError((error) => problemResponse(options.world, error, null))
+  app.onError((error, c) => problemResponse(door, c, error, { operation: null }))
   return app
+}
+
+/** Doors that answer by themselves, and not from the table of operations. */
+const besides = [
+  '/healthz',
+  '/openapi.json',
+  '/docs',
+  '/docs/*',
+  '/mcp',
+  '/v1/hooks/*',
+  '/v1/calendar.ics',
+  '/console',
+  '/console/*',
+] as const
+
+/** What a call is found to be while it is answered. */
+interface Seen {
+  readonly world: World
+  /** The id of its key, once it is known. */
+  key: string | null
+  /** Ids of what it makes, in order. */
+  readonly made: string[]
 }
 
 /** `{name}` is one part of a path; `{name+}` may hold slashes too, since some doors decode `%2F` before we see it. */
 const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1').replaceAll(/\{(\w+)\+\}/g, ':$1{.+}')
 
-function methodsAt(all: readonly Operation[], path: string): string[] {
-  return all.filter((op) => matches(op.path, path)).map((op) => op.method.toUpperCase())
+/** Of those doors: how they are called. */
+const doors: readonly Place[] = [
+  ...['/healthz', '/openapi.json', '/docs', '/docs/{file}', '/v1/calendar.ics'].map((path) => ({
+    method: 'get',
+    path,
+  })),
+  { method: 'post', path: '/v1/hooks/{token}' },
+]
+
+interface Place {
+  readonly method: string
+  readonly path: string
 }
+
+/** Where an address fits several, the one with a word in place of a parameter counts. */
+function methodsAt(all: readonly Place[], path: string): string[] {
+  const fitting = all.filter((place) => matches(place.path, path))
+  const fewest = Math.min(...fitting.map(parametersIn))
+  return fitting.filter((place) => parametersIn(place) === fewest).map(({ method }) => method.toUpperCase())
+}
+
+const parametersIn = ({ path }: Place): number => path.split('{').length
 
 function matches(pattern: string, path: string): boolean {
   const [wanted, parts] = [pattern.split('/'), path.split('/')]
@@ -157,52 +231,22 @@ function matches(pattern: string, path: string): boolean {
   return wanted.length === parts.length && wanted.every((part, i) => part.startsWith('{') || part === parts[i])
 }
 
-function response(answer: Answer): Response {
-  if (answer.status === 204) return new Response(null, { status: 204 })
-  return new Response(answer.text ?? JSON.stringify(answer.body), {
-    status: answer.status,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...answer.headers },
-  })
-}
-
-function problemResponse(
-  world: World,
-  error: unknown,
-  operation: string | null,
-  headers: Record<string, string> = {},
-): Response {
-  const problem = problemOf(error)
-  if (problem.status >= 500)
-    // A store that is away is no fault of ours, but somebody has to see it.
-    world.log(problem.status === 500 ? 'error' : 'warn', `call failed: ${causeOf(error)}`, { operation })
-  return new Response(JSON.stringify(problem), {
-    status: problem.status,
-    headers: {
-      'content-type': 'application/problem+json',
-      'cache-control': 'no-store',
-      ...(problem.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-      ...headers,
-    },
-  })
-}
-
-/** The stack of a fault; of a store that is away what it said, and what lay behind it. */
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  if (!(error instanceof Unavailable)) return error.stack ?? error.message
-  const { cause } = error
-  return cause instanceof Error ? `${error.message} (${cause.name})` : error.message
-}
-
 /** @param written  takes what is written beside the call and must be there before it is answered */
-async function answered(door: Doorway, op: Operation, context: Context, written: Promise<void>[]): Promise<Answer> {
-  const { world } = door
+async function answered(
+  door: Doorway,
+  op: Operation,
+  context: Context,
+  written: Promise<void>[],
+  seen: Seen,
+): Promise<Answer> {
+  const { world } = seen
   const asked = context.req
   const request = asked.raw
   const now = world.clock.now()
-  const caller = await callerIn(door, request, () => addressIn(context.env))
+  const caller = await callerIn(door, request, () => addressIn(context.env), 'key or cookie')
+  seen.key = caller.key
   assertMayCall(caller, op)
-  const query = op.query === null ? null : parsed(op.query, asked.query(), 'query_invalid')
+  const query = op.query === null ? null : parsed(op.query, queryIn(asked.queries()), 'query_invalid')
   const text = op.body === null ? '' : await bodyText(op, request)
   const sent = op.body === null ? null : op.takes === 'json' ? json(op, text) : rawBody(op, request, text)
   const body = op.body === null ? null : parsed(op.body, sent, 'body_invalid')
@@ -217,9 +261,8 @@ async function answered(door: Doorway, op: Operation, context: Context, written:
   })
   const done = async (plain: Call): Promise<Answer> => {
     if (!op.audited) return await op.run(plain, given)
-    const made: string[] = []
-    const newId: Call['newId'] = (prefix) => noted(made, plain.newId(prefix))
-    const call: Call = { ...plain, newId, trail: { owners: new Set(), made } }
+    const newId: Call['newId'] = (prefix) => noted(seen.made, plain.newId(prefix))
+    const call: Call = { ...plain, newId, trail: { owners: new Set(), made: seen.made } }
     const answer = await op.run(call, given)
     const targets = Object.values(given.params)
     written.push(audit(call, { operation: op.name, targets, status: answer.status }))

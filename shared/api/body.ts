@@ -104,3 +104,14 @@ export function parsed(schema: z.ZodType | null, given: unknown, code: 'body_inv
   const first = errors[0]!
   throw new Refused(code, `${first.path === '' ? '' : `${first.path}: `}${first.message}`, errors)
 }
+
+/** The query of an address. @throws Refused `query_invalid` where a name stands twice: one of the two would go unread */
+export function queryIn(given: Readonly<Record<string, readonly string[]>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(given).map(([path, values]) => {
+      if (values.length === 1) return [path, values[0]!]
+      const message = `expected it once, got it ${values.length} times`
+      throw new Refused('query_invalid', `${path}: ${message}`, [{ path, message }])
+    }),
+  )
+}

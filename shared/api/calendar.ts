@@ -1,13 +1,13 @@
 import type { Context, Hono } from 'hono'
-import ical, { ICalCalendarMethod, ICalEventClass, ICalEventTransparency } from 'ical-generator'
-import { timePart } from '../domain/ids.ts'
 import { notFound } from '../domain/refused.ts'
-import type { AgendaEntry } from '../engine/agenda-look.ts'
-import { type CalendarView, type NewCalendarSecret, readCalendar } from '../engine/calendar.ts'
+import { type NewCalendarSecret, readCalendar } from '../engine/calendar.ts'
+import { later } from '../ports/later.ts'
 import type { Ids, World } from '../ports/world.ts'
 import { addressIn } from './caller.ts'
 import { sha256 } from './keys.ts'
 import type { RateLimits } from './rate.ts'
+
+const texts = later(() => import('./calendar-text.ts'))
 
 /** A token of 256 random bits; only its SHA-256 is stored. */
 export const newCalendarSecret = (ids: Ids): ReturnType<NewCalendarSecret> => {
@@ -22,27 +22,27 @@ export const newCalendarSecret = (ids: Ids): ReturnType<NewCalendarSecret> => {
 export function calendarRoute(
   app: Hono,
   o: {
-    readonly world: World
+    readonly world: (c: Context) => World
     readonly limits: RateLimits | null
     readonly settled: () => Promise<void>
-    readonly refusedAs: (error: unknown) => Response
+    readonly refusedAs: (error: unknown, c: Context) => Response
   },
 ): void {
   app.get('/v1/calendar.ics', async (c: Context) => {
     try {
-      const { world } = o
+      const world = o.world(c)
       const now = world.clock.now()
       const hash = sha256(c.req.query('token') ?? '')
-      o.limits?.take(`calendar ${hash}`, performance.now())
+      o.limits?.takeAddress(hash, performance.now())
       const view = await readCalendar(world, hash, now)
       if (view === null) {
         o.limits?.takeWrongKey(addressIn(c.env), performance.now())
         throw notFound('calendar', 'of this address')
       }
       await o.settled()
-      return new Response(calendarText(view, now), { headers })
+      return new Response((await texts()).calendarText(view, now), { headers })
     } catch (error) {
-      return o.refusedAs(error)
+      return o.refusedAs(error, c)
     }
   })
 }
@@ -54,54 +54,4 @@ const headers = {
   'cache-control': 'private, max-age=300',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
-}
-
-/** Where a wake has no length, programs draw nothing, or all day. */
-const eventMs = 15 * 60_000
-/** How often a program is asked to come again, as far as it listens. */
-const refreshSeconds = 3600
-const textCharsMax = 4_000
-
-/**
- * An agenda as RFC 5545 has it. Times are in UTC, which every program shows in its own zone and needs no VTIMEZONE for; ids follow from what
- * wakes and when, so that a program that reads again finds the same events.
- */
-export function calendarText({ agenda, detail }: CalendarView, now: number): string {
-  const calendar = ical({
-    name: 'Rouse',
-    prodId: { company: 'Rouse', product: 'Agenda', language: 'EN' },
-    method: ICalCalendarMethod.PUBLISH,
-    ttl: refreshSeconds,
-    events: agenda.entries
-      // A look wakes nobody unless it finds something: hundreds of them would hide what does.
-      .filter(({ kind }) => kind !== 'look')
-      .map((entry) => ({
-        id: `${entry.id}-${timePart(entry.at)}@rouse`,
-        stamp: new Date(now),
-        start: new Date(entry.at),
-        end: new Date(entry.at + eventMs),
-        summary: summaryOf(entry, detail),
-        description: descriptionOf(entry, { agent: agenda.agents.get(entry.agent) ?? null, detail }),
-        // Agents work while people do: nobody is busy then.
-        transparency: ICalEventTransparency.TRANSPARENT,
-        class: ICalEventClass.PRIVATE,
-      })),
-  })
-  return `${calendar.toString()}\r\n`
-}
-
-/** Of a monitor only that it is one: its name is the beginning of its note. */
-function summaryOf({ kind, name, hold }: AgendaEntry, detail: boolean): string {
-  const called = kind === 'monitor' && !detail ? 'Reminder' : name
-  return hold === null ? called : `${called} (${kind === 'held' ? 'held' : 'on hold'})`
-}
-
-function descriptionOf(
-  { id, hold, text }: AgendaEntry,
-  o: { readonly agent: string | null; readonly detail: boolean },
-): string {
-  const lines = [o.agent === null ? id : `Wakes ${o.agent} (${id})`]
-  if (hold !== null && o.detail) lines.push(hold.detail)
-  if (text !== null && o.detail) lines.push('', [...text].slice(0, textCharsMax).join(''))
-  return lines.join('\n')
 }

@@ -5,7 +5,7 @@ import type { World } from '../ports/world.ts'
 import { type Identity, isToken } from './identity.ts'
 import { bearerOf, sha256 } from './keys.ts'
 import type { Operation } from './operation.ts'
-import type { RateLimits } from './rate.ts'
+import type { RateLimits, Standing } from './rate.ts'
 
 /** How the callers of one process are told apart and held back. */
 export interface Doorway {
@@ -14,26 +14,43 @@ export interface Doorway {
   readonly limits: RateLimits | null
   /** Calls that one call makes of the same app (a tool of MCP), and whose they are: the key was shown, and counted, with the first. */
   readonly vouched: WeakMap<Request, Caller>
+  /** What the key of a call has left: its answer says so. */
+  readonly standing: WeakMap<Request, Standing>
+  /** Who a browser is signed in as, or what is wrong with that; null: it is no call of the console's page. */
+  readonly browser: (request: Request) => Promise<Caller | string | null>
 }
 
 /**
  * Who calls; counts the call. A held call counts once, when it comes.
  *
  * @param address  where it comes from, asked for only when nobody is found; null: not known
- * @throws Refused `unauthorized`, RateLimited
+ * @param by       `key`: a cookie counts for nothing
+ * @throws Refused `unauthorized`, `origin_not_allowed`, RateLimited
  */
-export async function callerIn(door: Doorway, request: Request, address: () => string | null): Promise<Caller> {
+export async function callerIn(
+  door: Doorway,
+  request: Request,
+  address: () => string | null,
+  by: 'key' | 'key or cookie' = 'key',
+): Promise<Caller> {
   const vouched = door.vouched.get(request)
   if (vouched !== undefined) return vouched
   const bearer = bearerOf(request.headers.get('authorization') ?? undefined)
-  const found = bearer === null ? missing : await callerBehind(door, bearer)
+  const browser = bearer === null && by === 'key or cookie' ? await door.browser(request) : null
+  const found = browser ?? (bearer === null ? missing : await callerBehind(door, bearer))
   // Real time: buckets fill also where Rouse's clock stands still.
   if (typeof found !== 'string') {
-    door.limits?.take(found.key, performance.now())
+    counted(door, request, found)
     return found
   }
   door.limits?.takeWrongKey(address(), performance.now())
   throw new Refused('unauthorized', found)
+}
+
+/** One call of this key, and what it has left. @throws RateLimited */
+export function counted(door: Doorway, request: Request, { key }: Pick<Caller, 'key'>): void {
+  const left = door.limits?.take(key, performance.now())
+  if (left !== undefined) door.standing.set(request, left)
 }
 
 /** S2-26: what a check's process was given reads, and is refused secrets and everything that wakes or changes. @throws Refused `check_key` */

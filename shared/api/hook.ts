@@ -6,6 +6,7 @@ import { onHook } from '../engine/hooks.ts'
 import type { NewHook } from '../engine/triggers.ts'
 import type { Ids, World } from '../ports/world.ts'
 import { limitedText } from './body.ts'
+import { addressIn } from './caller.ts'
 import { sha256 } from './keys.ts'
 import type { RateLimits } from './rate.ts'
 
@@ -25,18 +26,18 @@ const bodyBytesMax = 64 * 1024
 export function hookRoute(
   app: Hono,
   o: {
-    readonly world: World
+    readonly world: (c: Context) => World
     readonly limits: RateLimits | null
     readonly settled: () => Promise<void>
-    readonly refusedAs: (error: unknown) => Response
+    readonly refusedAs: (error: unknown, c: Context) => Response
   },
 ): void {
   app.post('/v1/hooks/:token', async (c: Context) => {
     try {
-      const { world } = o
+      const world = o.world(c)
       const token = c.req.param('token') ?? ''
       const hash = sha256(token)
-      o.limits?.take(`hook ${hash}`, performance.now())
+      o.limits?.takeAddress(hash, performance.now())
       const text = await limitedText(c.req.raw, bodyBytesMax)
       const call = {
         sha256: hash,
@@ -49,9 +50,22 @@ export function hookRoute(
       await o.settled()
       return c.json({}, 202)
     } catch (error) {
-      return o.refusedAs(error)
+      return o.refusedAs(isWrongAddress(error) ? counted(o.limits, c, error) : error, c)
     }
   })
+}
+
+/** An address or a signature that does not hold is a wrong key: whoever tries many is held back. */
+const isWrongAddress = (error: unknown): error is Refused =>
+  error instanceof Refused && (error.code === 'not_found' || error.code === 'signature_invalid')
+
+function counted(limits: RateLimits | null, c: Context, error: Refused): unknown {
+  try {
+    limits?.takeWrongKey(addressIn(c.env), performance.now())
+    return error
+  } catch (limited) {
+    return limited
+  }
 }
 
 function idIn(header: string | undefined): string | null {

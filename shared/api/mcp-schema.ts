@@ -38,5 +38,7 @@ function simplified(value: unknown): unknown {
 /** What says nothing, or what everybody knows. */
 const isNoise = (word: string, given: unknown): boolean =>
   (word === 'propertyNames' && (given as Schema).type === 'string') ||
+  // The check itself says in words what does not fit.
+  (word === 'pattern' && typeof given === 'string') ||
   ((word === 'maximum' || word === 'minimum') && Math.abs(Number(given)) === Number.MAX_SAFE_INTEGER) ||
   ((word === 'additionalProperties' || word === 'items') && Object.keys(Object(given)).length === 0 && given !== false)

@@ -1,10 +1,12 @@
 import type { Context, Hono } from 'hono'
 import type { Caller } from '../domain/access.ts'
 import { Refused } from '../domain/refused.ts'
+import { faultOf, framesOf } from '../ports/log.ts'
 import { limitedText } from './body.ts'
-import { addressIn, callerIn, type Doorway } from './caller.ts'
+import { addressIn, callerIn, counted, type Doorway } from './caller.ts'
 import { type Carrier, gotFrom, headersOf, queryText } from './mcp-carrier.ts'
 import { assertOwnOrigin } from './mcp-origin.ts'
+import { requestIdOf } from './request-id.ts'
 
 /** A document of 300 KB as JSON in JSON; what a tool hands on is bounded again where it goes. */
 const bodyBytesMax = 1024 * 1024
@@ -14,7 +16,7 @@ const batchMax = 50
 interface McpOptions {
   readonly door: Doorway
   readonly allowOrigins: readonly string[]
-  readonly refusedAs: (error: unknown, headers?: Record<string, string>) => Response
+  readonly refusedAs: (error: unknown, c: Context, headers?: Record<string, string>) => Response
 }
 
 /**
@@ -24,10 +26,10 @@ export function mcpRoute(app: Hono, o: McpOptions): void {
   app.all('/mcp', async (c) => {
     try {
       assertOwnOrigin(c.req.raw, c.env, o.allowOrigins)
-      if (c.req.method !== 'POST') return o.refusedAs(onlyPost, { allow: 'POST' })
+      if (c.req.method !== 'POST') return o.refusedAs(onlyPost, c, { allow: 'POST' })
       return await answered(app, c, o)
     } catch (error) {
-      return o.refusedAs(error)
+      return o.refusedAs(error, c)
     }
   })
 }
@@ -47,21 +49,20 @@ async function answered(app: Hono, c: Context, o: McpOptions): Promise<Response>
   // Each message of a batch is a call.
   const more = Array.isArray(body) ? body.length - 1 : 0
   if (more >= batchMax) throw new Refused('body_invalid', `expected at most ${batchMax} messages at once`)
-  for (let i = 0; i < more; i++) door.limits?.take(caller.key, performance.now())
+  for (let i = 0; i < more; i++) counted(door, request, caller)
   // Loaded with the first call: a start that never sees one does without.
   const { answerMcp } = await import('./mcp-server.ts')
   const { log } = door.world
+  const { id, ids } = requestIdOf(c)
   const faulty = (error: unknown) =>
-    log('error', `call failed: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}`, {
-      operation: 'mcp',
-    })
-  return await answerMcp(request, { body, carrier: carrierIn(app, request, { ...o, caller, faulty }), faulty })
+    log('error', 'call failed', { ...ids, operation: 'mcp', ...faultOf(error), ...framesOf(error) })
+  return await answerMcp(request, { body, carrier: carrierIn(app, request, { ...o, caller, id, faulty }), faulty })
 }
 
 function carrierIn(
   app: Hono,
   request: Request,
-  o: McpOptions & { readonly caller: Caller; readonly faulty: (error: unknown) => void },
+  o: McpOptions & { readonly caller: Caller; readonly id: string; readonly faulty: (error: unknown) => void },
 ): Carrier {
   const { origin } = new URL(request.url)
   const session = request.headers.get('x-rouse-session')
@@ -76,6 +77,7 @@ function carrierIn(
         method: sent.method,
         headers: {
           ...headersOf(sent),
+          'x-request-id': o.id,
           ...(session === null ? {} : { 'x-rouse-session': session }),
           ...(turn === null ? {} : { 'x-rouse-turn': turn }),
         },

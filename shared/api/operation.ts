@@ -47,9 +47,9 @@ export interface Waiting {
   readonly again: () => Call
 }
 
-export interface Answer {
-  readonly status: number
-  readonly body: unknown
+export interface Answer<S extends number = number, B = unknown> {
+  readonly status: S
+  readonly body: B
   /** Sent as it is instead of `body`; its content type stands in `headers`. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -70,10 +70,45 @@ type Optional =
 export const isSecret = ({ secret }: Pick<Operation, 'secret'>, body: unknown): boolean =>
   typeof secret === 'function' ? secret(body) : secret
 
+/** An operation whose name, address and shapes the type knows: the answers in openapi.json are held against it (`answers.ts`), and the client is made of it. */
+export interface Known<
+  N extends string,
+  M extends Operation['method'],
+  P extends string,
+  A extends Answer,
+  B extends z.ZodType,
+  Q extends z.ZodType,
+  E extends boolean,
+> extends Operation {
+  readonly name: N
+  readonly method: M
+  readonly path: P
+  readonly body: B | null
+  readonly bodyOptional: E
+  readonly query: Q | null
+  // biome-ignore lint/suspicious/noExplicitAny: what it takes was checked where it was written; here only its answers count
+  readonly run: (call: Call, given: Given<any, any>) => Promise<A>
+}
+
 /** Fills in what most operations share; keeps the types of body and query for `run`. */
-export function operation<B extends z.ZodType = z.ZodNull, Q extends z.ZodType = z.ZodNull>(
-  given: Omit<Operation<B, Q>, Optional> & Partial<Pick<Operation<B, Q>, Optional>>,
-): Operation {
+export function operation<
+  const N extends string,
+  const M extends Operation['method'],
+  const P extends string,
+  A extends Answer,
+  B extends z.ZodType = z.ZodNull,
+  Q extends z.ZodType = z.ZodNull,
+  const E extends boolean = false,
+>(
+  given: Omit<Operation<B, Q>, Optional | 'name' | 'method' | 'path' | 'run'> &
+    Partial<Pick<Operation<B, Q>, Exclude<Optional, 'bodyOptional'>>> & {
+      readonly name: N
+      readonly method: M
+      readonly path: P
+      readonly bodyOptional?: E
+      readonly run: (call: Call, given: Given<z.output<B>, z.output<Q>>) => Promise<A>
+    },
+): Known<N, M, P, A, B, Q, E> {
   return {
     body: null,
     query: null,
@@ -85,18 +120,18 @@ export function operation<B extends z.ZodType = z.ZodNull, Q extends z.ZodType =
     secret: false,
     audited: given.method !== 'get',
     ...given,
-  } as unknown as Operation
+  } as unknown as Known<N, M, P, A, B, Q, E>
 }
 
-export const ok = (body: unknown, headers?: Record<string, string>): Answer => ({
+export const ok = <B>(body: B, headers?: Record<string, string>): Answer<200, B> => ({
   status: 200,
   body,
   ...(headers ? { headers } : {}),
 })
-export const created = (body: unknown, headers?: Record<string, string>): Answer => ({
+export const created = <B>(body: B, headers?: Record<string, string>): Answer<201, B> => ({
   status: 201,
   body,
   ...(headers ? { headers } : {}),
 })
-export const accepted = (body: unknown): Answer => ({ status: 202, body })
-export const noContent: Answer = { status: 204, body: null }
+export const accepted = <B>(body: B): Answer<202, B> => ({ status: 202, body })
+export const noContent: Answer<204, null> = { status: 204, body: null }

@@ -36,7 +36,7 @@ export const budgetOperations = [
 ]
 
 const sessionRow = ({ session, day, prompts, monitors, ticks, tickTokens }: SessionBudget) => ({
-  scope: 'session',
+  scope: 'session' as const,
   id: session,
   day,
   prompts: of(prompts.limit, prompts.used),

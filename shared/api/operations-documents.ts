@@ -14,7 +14,7 @@ import {
 import { formatInstant } from '../time/index.ts'
 import type { RawBody } from './body.ts'
 import { cursorIn, list } from './cursors.ts'
-import { noContent, ok, operation } from './operation.ts'
+import { type Answer, noContent, ok, operation } from './operation.ts'
 import * as schemas from './schemas.ts'
 
 const tag = 'Documents'
@@ -38,7 +38,8 @@ export const documentOperations = [
     path: '/v1/documents/{path+}',
     summary: "Keep a document, JSON or text, of the person or of the agent's owner; If-Match and If-None-Match hold",
     tag,
-    body: z.custom<RawBody>(),
+    // What a caller sends is any JSON or text.
+    body: z.custom<RawBody>() as z.ZodType<RawBody, unknown>,
     bodyBytesMax: limits.documentBytesMax,
     takes: 'document',
     run: async (call, { params, body, ifMatch, ifNoneMatch }) => {
@@ -56,7 +57,7 @@ export const documentOperations = [
     summary: 'Read a document as it was put, with its version as ETag; `meta=true`: what there is to say about it',
     tag,
     query: z.strictObject({ meta: z.enum(['true', 'false']).optional() }),
-    run: async (call, { params, query }) => {
+    run: async (call, { params, query }): Promise<Answer<200, unknown>> => {
       if (query.meta === 'true') {
         const head = await getDocumentHead(call, params.path!)
         return ok({ ...shown(head), contentType: head.media, by: head.by }, { etag: etagOfVersion(head.version) })

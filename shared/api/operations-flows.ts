@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { flowNameFault } from '../domain/promote.ts'
 import { Refused } from '../domain/refused.ts'
 import { listShadows } from '../engine/flow-shadows.ts'
-import { suggestFlows } from '../engine/flow-suggestions.ts'
+import { declineSuggestion, suggestFlows } from '../engine/flow-suggestions.ts'
 import { getFlow, listFlows, promoteFlow, removeFlow } from '../engine/flows.ts'
 import { cursorIn, list } from './cursors.ts'
 import { created, noContent, ok, operation } from './operation.ts'
@@ -78,7 +78,7 @@ export const flowOperations = [
     path: '/v1/agents/{id}/flow-shadows',
     summary: "Flows that are none yet: the agent's next runs are compared with them, and none of them runs",
     tag,
-    run: async (call, { params }) => ok({ data: (await listShadows(call, params.id!)).map(present.flow) }),
+    run: async (call, { params }) => ok(list((await listShadows(call, params.id!)).map(present.flow), null)),
   }),
   operation({
     name: 'suggestFlows',
@@ -86,6 +86,18 @@ export const flowOperations = [
     path: '/v1/agents/{id}/flow-suggestions',
     summary: 'Groups of identical clean traces that no flow stands for, those that cost the most tokens first',
     tag,
-    run: async (call, { params }) => ok({ data: (await suggestFlows(call, params.id!)).map(present.suggestion) }),
+    run: async (call, { params }) => ok(list((await suggestFlows(call, params.id!)).map(present.suggestion), null)),
+  }),
+  operation({
+    name: 'declineSuggestion',
+    method: 'delete',
+    path: '/v1/agents/{id}/flow-suggestions/{fingerprint}',
+    summary: "Suggest a group no more, however often it is done again; a person's key only",
+    tag,
+    statuses: [204],
+    run: async (call, { params }) => {
+      await declineSuggestion(call, params.id!, params.fingerprint!)
+      return noContent
+    },
   }),
 ]

@@ -1,6 +1,8 @@
 import { type Monitor, statusOf } from '../domain/monitor.ts'
+import type { Call } from '../engine/call.ts'
 import { listMonitors } from '../engine/monitor-list.ts'
 import { armMonitor, cancelMonitor, type MonitorView, viewMonitor } from '../engine/monitors.ts'
+import { principal } from '../engine/reach.ts'
 import { formatInstant } from '../time/index.ts'
 import { cursorIn, idShape, list } from './cursors.ts'
 import { created, noContent, ok, operation } from './operation.ts'
@@ -20,7 +22,7 @@ export const monitorOperations = [
     creates: true,
     run: async (call, { body }) => {
       const { id } = await armMonitor(call, body)
-      return created(shown(await viewMonitor(call, id), call.now))
+      return created(shown(call, await viewMonitor(call, id)))
     },
   }),
   operation({
@@ -34,8 +36,12 @@ export const monitorOperations = [
       const { limit, cursor, agent, session, status } = query
       const filter = { agent: agent ?? null, session: session ?? null, status: status ?? null }
       const { items, next } = await listMonitors(call, filter, { limit, before: cursorIn(cursor, idShape) })
-      const data = items.map((view) => shown(view, call.now))
-      return ok(list(data, next))
+      return ok(
+        list(
+          items.map((view) => shown(call, view)),
+          next,
+        ),
+      )
     },
   }),
   operation({
@@ -44,7 +50,7 @@ export const monitorOperations = [
     path: '/v1/monitors/{id}',
     summary: 'Read a monitor: what it waits for, and what became of it',
     tag,
-    run: async (call, { params }) => ok(shown(await viewMonitor(call, params.id!), call.now)),
+    run: async (call, { params }) => ok(shown(call, await viewMonitor(call, params.id!))),
   }),
   operation({
     name: 'cancelMonitor',
@@ -62,8 +68,8 @@ export const monitorOperations = [
 
 const instant = (at: number | null): string | null => (at === null ? null : formatInstant(at))
 
-function shown({ monitor, session }: MonitorView, now: number) {
-  const status = statusOf(monitor, now)
+function shown(call: Call, { monitor, session }: MonitorView) {
+  const status = statusOf(monitor, call.now)
   return {
     id: monitor.id,
     status,
@@ -80,6 +86,7 @@ function shown({ monitor, session }: MonitorView, now: number) {
     expiresAt: formatInstant(monitor.expiresAt),
     nextLookAt: status === 'armed' ? instant(monitor.nextLookAt) : null,
     failures: monitor.failures,
+    found: status === 'armed' && monitor.principal === principal(call) ? monitor.before : null,
     error: monitor.error,
     firedAt: status === 'fired' ? instant(monitor.endedAt) : null,
     endedAt: status === 'expired' ? formatInstant(monitor.endedAt ?? monitor.expiresAt) : instant(monitor.endedAt),

@@ -297,7 +297,7 @@ async function claimed(
     readonly job: (call: Call) => Promise<HandedJob | null>
     readonly turn: (call: Call) => Promise<Claimed | null>
   },
-): Promise<Answer> {
+): Promise<Answer<204, null> | Answer<200, ReturnType<typeof present.job> | ReturnType<typeof present.claimed>>> {
   // A job is short and its time is bounded: it goes before any message.
   const look = async (): Promise<HandedJob | Claimed | null> => {
     const call = waiting.again()

@@ -30,7 +30,8 @@ export const triggerOperations = [
     run: async (call, { body, origin }) => {
       const { loaded, hook } = await createTrigger(call, body, () => newHook(call.world.ids))
       const [view, headers] = shown(loaded)
-      const secrets = hook === null ? {} : { url: `${origin}/v1/hooks/${hook.token}`, secret: hook.secret }
+      const secrets: { readonly url?: string; readonly secret?: string | null } =
+        hook === null ? {} : { url: `${origin}/v1/hooks/${hook.token}`, secret: hook.secret }
       return created({ ...view, ...secrets }, headers)
     },
   }),

@@ -1,11 +1,11 @@
 import { leaseMs, stepNameOf } from '../domain/job.ts'
 import type { Message } from '../domain/message.ts'
-import { onOneLine } from '../domain/names.ts'
 import { isChecking, type Run } from '../domain/schedule.ts'
 import { type Head, stateOf } from '../domain/session.ts'
 import { proactiveDefaults } from '../domain/tick.ts'
 import type { HandedJob } from '../engine/job-claims.ts'
 import type { Loaded } from '../engine/load.ts'
+import { nameOfMaker } from '../engine/prompts.ts'
 import { nextTimes, type Preview, type Why } from '../engine/runs.ts'
 import type { SessionView } from '../engine/sessions.ts'
 import type { Agent, Person } from '../engine/store.ts'
@@ -61,9 +61,6 @@ export function schedule(loaded: Loaded) {
     counts: c.counts,
   }
 }
-
-const nameOfMaker = ({ definition, maker }: Loaded): string =>
-  onOneLine(maker?.title ?? maker?.session ?? definition.makerTitle ?? 'the conversation that made it')
 
 export function run(r: Run) {
   return {
@@ -125,6 +122,7 @@ export function message(m: Message) {
 export function session(view: SessionView) {
   const { row, head, scheduled } = view
   const past = row.compactedInto !== null
+  const badges: readonly 'scheduled'[] = view.firesHere || (!past && head.scheduledFired) ? ['scheduled'] : []
   return {
     id: row.id,
     agent: row.agent,
@@ -143,7 +141,7 @@ export function session(view: SessionView) {
     goal: head.goal,
     pendingRequests: head.pendingRequests,
     scheduled: { count: scheduled.count, nextAt: instant(scheduled.nextAt) },
-    badges: view.firesHere || (!past && head.scheduledFired) ? ['scheduled'] : [],
+    badges,
     workerConnected: head.workerConnected,
     checks: head.checks,
     left: head.left,
@@ -174,6 +172,8 @@ export function claimed(c: Claimed) {
 }
 
 export function job({ job: j, key }: HandedJob) {
+  const work: { readonly script?: string; readonly tool?: string | null } =
+    j.script === null ? { tool: j.tool } : { script: j.script }
   return {
     job: {
       id: j.id,
@@ -181,7 +181,7 @@ export function job({ job: j, key }: HandedJob) {
       agent: j.agent,
       session: j.session,
       schedule: j.schedule,
-      ...(j.script === null ? { tool: j.tool } : { script: j.script }),
+      ...work,
       args: j.args,
       ...(j.flow == null ? {} : { idempotencyKey: stepNameOf(j.flow.run, j.flow.step) }),
       timeoutSeconds: j.timeoutSeconds,

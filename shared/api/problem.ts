@@ -17,7 +17,7 @@ interface Kind {
 }
 
 /** Every code the API answers with. One that is missing here is a fault of ours and answers 500. */
-const kinds: Readonly<Record<string, Kind>> = {
+const kinds = {
   json_invalid: { status: 400, title: 'The body is not JSON' },
   cursor_invalid: { status: 400, title: 'The cursor is not one of this list' },
   header_invalid: { status: 400, title: 'A header is not valid' },
@@ -75,7 +75,9 @@ const kinds: Readonly<Record<string, Kind>> = {
   rate_limited: { status: 429, title: 'Too many calls' },
   unavailable: { status: 503, title: 'The store cannot be reached' },
   internal: { status: 500, title: 'A fault of ours' },
-}
+} as const satisfies Readonly<Record<string, Kind>>
+
+export type ProblemCode = keyof typeof kinds
 
 export function problemOf(error: unknown): Problem {
   if (error instanceof Refused) return { ...problem(error.code, error.detail, error.errors), ...error.more }
@@ -85,7 +87,7 @@ export function problemOf(error: unknown): Problem {
 }
 
 function problem(code: string, detail: string, errors: readonly FieldError[] = []): Problem {
-  const kind = kinds[code] ?? kinds.internal!
+  const kind: Kind = Object.hasOwn(kinds, code) ? kinds[code as ProblemCode] : kinds.internal
   return {
     type: `urn:rouse:problem:${code}`,
     title: kind.title,
@@ -96,7 +98,5 @@ function problem(code: string, detail: string, errors: readonly FieldError[] = [
   }
 }
 
-export const problemCodes = (status: number): string[] =>
-  Object.entries(kinds)
-    .filter(([, kind]) => kind.status === status)
-    .map(([code]) => code)
+/** The status that a code goes out with, and what it means in a few words. */
+export const problemKind = (code: ProblemCode): Kind => kinds[code]

@@ -34,16 +34,33 @@ export function rateFromEnv(env: Readonly<Record<string, string | undefined>>): 
  */
 export class RateLimits {
   readonly #calls: Buckets
+  /** Apart from keys: whoever makes addresses up must not have a key's bucket forgotten. */
+  readonly #addresses: Buckets
   readonly #wrongKeys = new Buckets(wrongKeyRate)
 
   constructor(rate: Rate) {
     this.#calls = new Buckets(rate)
+    this.#addresses = new Buckets(rate)
   }
 
-  /** One call with this key. @throws RateLimited */
-  take(key: string, nowMs: number): void {
+  /**
+   * One call with this key.
+   *
+   * @returns the headers that tell what is left
+   * @throws  RateLimited
+   */
+  take(key: string, nowMs: number): Standing {
     const waitMs = this.#calls.take(key, nowMs)
     if (waitMs > 0) throw new RateLimited('this key', this.#calls.rate, waitMs)
+    const left = this.#calls.left(key)
+    const more = Math.max(1, Math.ceil((1 - (left % 1)) / this.#calls.rate.perSecond))
+    return standing(this.#calls.rate, Math.floor(left), more)
+  }
+
+  /** One call by an address that is a key itself: a webhook's, a calendar's. @throws RateLimited */
+  takeAddress(sha256: string, nowMs: number): void {
+    const waitMs = this.#addresses.take(sha256, nowMs)
+    if (waitMs > 0) throw new RateLimited('this address', this.#addresses.rate, waitMs)
   }
 
   /** One call without a valid key. `address`: null where it is not known. @throws RateLimited */
@@ -52,6 +69,18 @@ export class RateLimits {
     if (waitMs > 0) throw new RateLimited('wrong keys from one address', this.#wrongKeys.rate, waitMs)
   }
 }
+
+/** `RateLimit-Policy` and `RateLimit`. */
+export type Standing = Readonly<Record<'ratelimit-policy' | 'ratelimit', string>>
+
+/**
+ * draft-ietf-httpapi-ratelimit-headers-10, structured fields. Policy: `q`, the calls at once; `w`, the seconds in which as many come
+ * back. Limit: `r`, the calls left; `t`, the seconds until there is another one.
+ */
+const standing = ({ perSecond, burst }: Rate, left: number, seconds: number): Standing => ({
+  'ratelimit-policy': `"default";q=${burst};w=${Math.ceil(burst / perSecond)}`,
+  ratelimit: `"default";r=${left};t=${seconds}`,
+})
 
 /** Answers 429; its headers say when to come again. */
 export class RateLimited extends Refused {
@@ -62,12 +91,7 @@ export class RateLimited extends Refused {
       'rate_limited',
       `too many calls: ${what} may make ${rate.perSecond} a second, ${rate.burst} at once; try again in ${seconds} s`,
     )
-    // draft-ietf-httpapi-ratelimit-headers-10: quota and window of the policy; calls left and seconds until there are some.
-    this.headers = {
-      'retry-after': String(seconds),
-      'ratelimit-policy': `"default";q=${rate.burst};w=${Math.ceil(rate.burst / rate.perSecond)}`,
-      ratelimit: `"default";r=0;t=${seconds}`,
-    }
+    this.headers = { 'retry-after': String(seconds), ...standing(rate, 0, seconds) }
   }
 }
 
@@ -98,6 +122,11 @@ export class Buckets {
     if (bucket.left < 1 - 1e-9) return ((1 - bucket.left) * 1000) / perSecond
     bucket.left -= 1
     return 0
+  }
+
+  /** How many more the last look left. */
+  left(name: string): number {
+    return this.#buckets.get(name)?.left ?? this.rate.burst
   }
 
   #add(name: string, atMs: number): Bucket {

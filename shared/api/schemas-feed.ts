@@ -3,16 +3,11 @@ import { labels } from '../domain/card.ts'
 import { isDay } from '../domain/feed.ts'
 import { limits } from '../domain/limits.ts'
 import { textFault } from '../domain/names.ts'
-import { name, page } from './schemas.ts'
-
-const text = (schema: z.ZodString) =>
-  schema.superRefine((given, ctx) => {
-    const message = textFault(given)
-    if (message !== null) ctx.addIssue({ code: 'custom', message })
-  })
+import { page } from './schemas.ts'
+import { checked, name, printableWords, text } from './schemas-texts.ts'
 
 /** A title is a name with room for a sentence. Its length counts characters, as a name's does. */
-const title = text(z.string().max(1000)).superRefine((given, ctx) => {
+const title = checked(z.string().max(1000), textFault).superRefine((given, ctx) => {
   const chars = [...given].length
   const bounds = `expected 1 to ${limits.cardTitleCharsMax} printable characters`
   if (given.trim() === '') ctx.addIssue({ code: 'custom', message: `${bounds}, got none` })
@@ -20,8 +15,13 @@ const title = text(z.string().max(1000)).superRefine((given, ctx) => {
 })
 
 export const cardCreate = z.strictObject({
-  title: title.meta({ description: '1 to 200 printable characters' }),
-  body: text(z.string().max(limits.cardBodyCharsMax)).nullish(),
+  title: title.meta({
+    description: '1 to 200 printable characters',
+    minLength: 1,
+    maxLength: limits.cardTitleCharsMax,
+    pattern: printableWords,
+  }),
+  body: text(limits.cardBodyCharsMax).nullish(),
   group: name.nullish().meta({ description: 'cards of one group stand together, e.g. "Morning brief 2 Mar"' }),
   label: z.enum(labels).nullish(),
   loop: name

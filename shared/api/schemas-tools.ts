@@ -2,9 +2,9 @@ import * as z from 'zod'
 import type { Json } from '../cel/index.ts'
 import { isShallow } from '../domain/json.ts'
 import { limits } from '../domain/limits.ts'
-import { textFault } from '../domain/names.ts'
 import type { Step } from '../domain/tool.ts'
 import type { ToolInput } from '../engine/tools.ts'
+import { text } from './schemas-texts.ts'
 
 /** Tools as callers send them. What the strings say is the engine's to check. */
 
@@ -52,10 +52,7 @@ const step = z
   .meta({ description: 'one of http, document, monitor, lambda, mcp, host; strings may hold CEL in ${…}' })
 
 const tool = z.strictObject({
-  description: z
-    .string()
-    .max(limits.toolDescriptionCharsMax)
-    .refine((text) => textFault(text) === null, 'holds a control character; leave it out'),
+  description: text(limits.toolDescriptionCharsMax),
   parameters: object.meta({ description: 'JSON Schema 2020-12 of the arguments' }),
   readOnly: z.boolean().meta({ description: 'true: every step only reads, so that a monitor may watch it' }),
   steps: z.array(step).min(1).max(limits.toolStepsMax),

@@ -1,23 +1,14 @@
 import * as z from 'zod'
 import { nestsDeeper } from '../domain/canonical.ts'
 import { limits } from '../domain/limits.ts'
-import { nameFault, textFault } from '../domain/names.ts'
+import { textFault } from '../domain/names.ts'
 import { callStatuses } from '../domain/trace.ts'
+import { checked, name, printableWords } from './schemas-texts.ts'
 
 /** What callers say of tool calls, traces and flows. */
 
 const id = z.string().min(1).max(64)
 const instant = z.string().max(64).meta({ description: 'an instant with its offset, e.g. 2026-11-02T09:00:00Z' })
-const checked = (max: number, fault: (text: string) => string | null) =>
-  z
-    .string()
-    .max(max)
-    .superRefine((text, ctx) => {
-      const message = fault(text)
-      if (message !== null) ctx.addIssue({ code: 'custom', message })
-    })
-const name = checked(1000, nameFault)
-
 /** As it was parsed: zod's own JSON type rebuilds objects, drops a key named __proto__ and runs out of stack where somebody wants it to. */
 const json = z
   .unknown()
@@ -27,7 +18,9 @@ const json = z
   )
   .meta({ description: 'any JSON' })
 
-const tool = checked(200, (text) => (text.trim() === '' ? 'expected the name of a tool' : textFault(text)))
+const toolNameFault = (text: string): string | null =>
+  text.trim() === '' ? 'expected the name of a tool' : textFault(text)
+const tool = checked(z.string().max(200), toolNameFault).meta({ minLength: 1, pattern: printableWords })
 const status = z.enum(callStatuses)
 
 /** As a turn reports it. */

@@ -1,19 +1,13 @@
 import * as z from 'zod'
+import { isShallow } from '../domain/json.ts'
 import { limits } from '../domain/limits.ts'
-import { nameFault, textFault } from '../domain/names.ts'
 import { modes, permissions } from '../domain/session.ts'
+import { name, printableWords, text } from './schemas-texts.ts'
 import { toolCall } from './schemas-traces.ts'
 
 /** The shapes that callers send. Unknown fields are refused: a misspelt one must not be ignored. */
 
-const checked = (schema: z.ZodString, fault: (text: string) => string | null) =>
-  schema.superRefine((text, ctx) => {
-    const message = fault(text)
-    if (message !== null) ctx.addIssue({ code: 'custom', message })
-  })
-
-export const name = checked(z.string().max(1000), nameFault).meta({ description: '1 to 120 printable characters' })
-export const text = (max: number) => checked(z.string().max(max), textFault)
+export { name, text }
 /** An id is looked up, not parsed: a wrong one names nothing. */
 export const id = z.string().min(1).max(64)
 const rule = z.string().max(4000)
@@ -35,9 +29,11 @@ const timeFields = {
   tz: z.string().max(64).nullish().meta({ description: 'IANA zone; default UTC' }),
 }
 
+/** As it was parsed: zod's own JSON type rebuilds objects, and says itself in JSON Schema as a recursion. */
+const json = z.unknown().refine(isShallow, 'is nested too deep').meta({ description: 'any JSON' })
 const check = z.union([
   z.strictObject({ script: z.string().max(4000) }),
-  z.strictObject({ tool: z.string().min(1).max(200), args: z.record(z.string(), z.json()).nullish() }),
+  z.strictObject({ tool: z.string().min(1).max(200), args: z.record(z.string(), json).nullish() }),
 ])
 const scheduleFields = {
   session: id.nullish().meta({ description: 'the conversation it fires in' }),
@@ -137,7 +133,9 @@ export const sessionPatch = z.strictObject({
   checks: z.boolean().optional(),
 })
 export const messageCreate = z.strictObject({
-  text: text(limits.promptCharsMax).refine((t) => t.trim() !== '', 'expected a text, got nothing but blanks'),
+  text: text(limits.promptCharsMax)
+    .refine((t) => t.trim() !== '', 'expected a text, got nothing but blanks')
+    .meta({ minLength: 1, pattern: printableWords }),
 })
 
 const leaseSeconds = z.int().min(limits.leaseSecondsMin).max(limits.leaseSecondsMax).optional()

@@ -8,6 +8,7 @@ import type { Rate } from '../../shared/api/rate.ts'
 import { personOps } from '../../shared/engine/agents.ts'
 import { putKey } from '../../shared/engine/keys.ts'
 import { commit } from '../../shared/engine/store.ts'
+import { assertAsDocumented } from '../contract/documented.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer is what is under test; no type vouches for it
 type Json = any
@@ -17,11 +18,20 @@ export async function inHouse(o: {
   readonly rate?: Rate | null
   readonly provider?: IdentityProvider
   readonly at?: string
+  readonly env?: Readonly<Record<string, string>>
 }) {
   const dir = mkdtempSync(join(tmpdir(), 'rouse-in-house-'))
   const logged: string[] = []
+  const lines: string[] = []
   const standingAt = Date.parse(o.at ?? '2026-03-02T09:00:00Z')
-  const node = openNode({ dir, standingAt, log: (_level, what) => logged.push(what), ...o })
+  const log = Object.assign(
+    (level: string, what: string, ids: object = {}) => {
+      lines.push(JSON.stringify({ level, what, ...ids }))
+      if (level !== 'debug') logged.push(what)
+    },
+    { isDebug: true },
+  )
+  const node = openNode({ dir, standingAt, log, ...o })
   let aheadMs = 0
   const clock = node.world.clock.now
   const { world } = node
@@ -38,7 +48,11 @@ export async function inHouse(o: {
 
   return {
     world,
+    /** Where the node keeps its files. */
+    dir,
     logged,
+    /** Lines of the log, whole and of every level. */
+    lines,
     move(ms: number): void {
       aheadMs += ms
     },
@@ -51,6 +65,9 @@ export async function inHouse(o: {
       await commit(world, putKey(row, sha256))
       return key
     },
+    /** A call as it is, without a key that nobody gave. */
+    request: async (asked: string | Request, init: RequestInit = {}): Promise<Response> =>
+      await node.app.request(asked, init),
     async call(
       method: string,
       path: string,
@@ -66,6 +83,7 @@ export async function inHouse(o: {
         ...(c.body === undefined ? {} : { body: JSON.stringify(c.body) }),
       })
       const text = await answer.text()
+      await assertAsDocumented({ method, path, status: answer.status, type: answer.headers.get('content-type'), text })
       return { status: answer.status, body: text === '' ? null : JSON.parse(text), headers: answer.headers }
     },
     async close(): Promise<void> {

@@ -78,8 +78,18 @@ describe('who is held back', () => {
   })
 })
 
+describe('addresses that are keys themselves', () => {
+  it('have buckets of their own: 20,000 that are made up make nobody forget a key', () => {
+    const limits = new RateLimits({ perSecond: 1, burst: 1 })
+    limits.take('k', 0)
+    for (let i = 0; i < 20_001; i++) limits.takeAddress(`made up ${i}`, 0)
+    expect(refusalOf(() => limits.take('k', 0))?.code).toBe('rate_limited')
+    expect(refusalOf(() => limits.takeAddress('made up 20000', 0))?.code).toBe('rate_limited')
+  })
+})
+
 describe('over HTTP', () => {
-  it('answers 429 rate_limited with Retry-After; others and later calls pass; refusals count, other answers carry no such header', async () => {
+  it('answers 429 rate_limited with Retry-After; others pass; refusals count; each answer says what is left', async () => {
     const house = await inHouse({ rate: { perSecond: 0.01, burst: 3 } })
     const other = await house.person('other')
     const passed = [
@@ -88,10 +98,15 @@ describe('over HTTP', () => {
       await house.call('GET', '/v1/agents'),
     ]
     expect(passed.map(({ status }) => status)).toEqual([200, 404, 200])
-    expect(passed.map(({ headers }) => headers.get('ratelimit'))).toEqual([null, null, null])
+    expect(passed.map(({ headers }) => headers.get('ratelimit-policy'))).toEqual(Array(3).fill('"default";q=3;w=300'))
+    // A machine that is busy takes a second or two of the hundred.
+    for (const [n, { headers }] of passed.entries())
+      expect(headers.get('ratelimit')).toMatch(new RegExp(`^"default";r=${2 - n};t=(9\\d|100)$`))
+    expect(passed.map(({ headers }) => headers.get('retry-after'))).toEqual([null, null, null])
     const held = await house.call('GET', '/v1/agents')
-    expect([held.status, held.body.code, held.headers.get('retry-after')]).toEqual([429, 'rate_limited', '100'])
-    expect(held.headers.get('ratelimit')).toBe('"default";r=0;t=100')
+    const after = held.headers.get('retry-after')
+    expect([held.status, held.body.code, after]).toEqual([429, 'rate_limited', expect.stringMatching(/^(9\d|100)$/)])
+    expect(held.headers.get('ratelimit')).toBe(`"default";r=0;t=${after}`)
     expect(held.headers.get('ratelimit-policy')).toBe('"default";q=3;w=300')
     expect((await house.call('GET', '/v1/agents', { key: other })).status).toBe(200)
     await house.close()
@@ -113,12 +128,24 @@ describe('over HTTP', () => {
     await house.close()
   })
 
-  it('wrong keys end in 429 too', async () => {
+  it('wrong keys end in 429 too, addresses of webhooks and calendars among them; what holds is taken all the while', async () => {
     const house = await inHouse({})
+    const agent = (await house.call('POST', '/v1/agents', { body: { name: 'assistant' } })).body.id
+    const on = { webhook: true }
+    const made = await house.call('POST', '/v1/triggers', { body: { name: 'calls', agent, prompt: 'look', on } })
     const codes = new Set<string>()
     for (let i = 0; i < 10_000 && !codes.has('rate_limited'); i++)
       codes.add((await house.call('GET', '/v1/agents', { key: `rsp_${i}` })).body.code)
     expect([...codes]).toEqual(['unauthorized', 'rate_limited'])
+    const wrong = ['/v1/hooks/rwh_1', '/v1/calendar.ics?token=rca_1']
+    for (const [path, method] of [
+      [wrong[0]!, 'POST'],
+      [wrong[1]!, 'GET'],
+    ] as const) {
+      const tried = await Promise.all(Array.from({ length: 60 }, () => house.call(method, path)))
+      expect(new Set(tried.map(({ status }) => status))).toContain(429)
+    }
+    expect((await house.call('POST', new URL(made.body.url).pathname, { body: {} })).status).toBe(202)
     expect((await house.call('GET', '/v1/agents')).status).toBe(200)
     await house.close()
   })

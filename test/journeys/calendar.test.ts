@@ -1,3 +1,4 @@
+import ICAL from 'ical.js'
 import { expect, test } from 'vitest'
 import { actor, agent, fresh, instant, letAgentsUseSessions, now, schedule, session } from './actors.ts'
 import { type CallOptions, type Json, onClock, withOwnNodes } from './node.ts'
@@ -55,8 +56,35 @@ function eventsIn(bytes: Buffer): Record<string, string>[] {
     }
   }
   expect(open).toEqual([])
+  expect(readElsewhere(bytes)).toEqual(
+    events.map(({ UID, SUMMARY, DESCRIPTION, DTSTART, DTEND }) => ({
+      UID,
+      SUMMARY,
+      DESCRIPTION: DESCRIPTION ?? null,
+      DTSTART,
+      DTEND,
+    })),
+  )
   return events
 }
+
+/** The same by a parser that is not ours. */
+const readElsewhere = (bytes: Buffer) =>
+  new ICAL.Component(ICAL.parse(bytes.toString('utf8'))).getAllSubcomponents('vevent').map((component) => {
+    const event = new ICAL.Event(component)
+    const basic = (time: ICAL.Time) =>
+      time
+        .toJSDate()
+        .toISOString()
+        .replaceAll(/[-:]|\.000/g, '')
+    return {
+      UID: event.uid,
+      SUMMARY: event.summary,
+      DESCRIPTION: event.description,
+      DTSTART: basic(event.startDate),
+      DTEND: basic(event.endDate),
+    }
+  })
 
 onClock('the calendar feed', '2026-03-02T09:00:00Z', (rouse) => {
   const someone = async (): Promise<Json> => {

@@ -85,6 +85,15 @@ anywhere('the habits of the API', (rouse) => {
     expect((await create(rouse, { session: session.id, ...rule, prompt: 'x'.repeat(60_000) })).status).toBeLessThan(500)
   })
 
+  test('a call that follows one with a body too long to be read goes through', async () => {
+    const raw = JSON.stringify({ name: 'x'.repeat(2_000_000) })
+    for (const key of [rouse.key, 'no such key', null])
+      for (let n = 0; n < 5; n += 1) {
+        expect((await rouse.call('POST', '/v1/agents', undefined, { raw, key })).status).toBeGreaterThanOrEqual(400)
+        expect((await rouse.call('GET', '/v1/settings')).status).toBe(200)
+      }
+  })
+
   test('an unknown field is refused with the place and nothing is stored', async () => {
     const { session } = await agentWithSession(rouse)
     const answer = await create(rouse, { session: session.id, ...rule, promt: 'x' })

@@ -248,6 +248,17 @@ onClock('a fire past the 30 is held', '2026-03-02T09:00:00Z', (rouse) => {
     expect((await read(rouse, made.id)).waitingFor).toBeNull()
   })
 
+  test('why says what a held run waits for, until the word has come', async () => {
+    const { made, who } = await heldRun(rouse)
+    const holds = async () => (await rouse.ok('GET', `/v1/schedules/${made.id}/why`)).holds
+    expect((await holds())[0]).toEqual({
+      code: 'held',
+      detail: `a run is held, waiting until you write in ${who.session.title}`,
+    })
+    await settle(rouse, (await theCard(rouse, who.session.id)).id, 'allow')
+    expect((await holds()).map(({ code }: Json) => code)).not.toContain('held')
+  })
+
   test('a name that would break out of the line does not', async () => {
     const { made } = await heldRun(rouse, {}, { title: 'Desk\r\nwith\tbreaks' })
     const { waitingFor } = await read(rouse, made.id)

@@ -1,9 +1,38 @@
 import { expect, test } from 'vitest'
-import { actor, claim, end, instant, inTurn, messages, moveBy, now, say, turnOf } from './actors.ts'
+import {
+  actor,
+  agent,
+  claim,
+  end,
+  fresh,
+  instant,
+  inTurn,
+  messages,
+  moveBy,
+  now,
+  say,
+  session,
+  turnOf,
+} from './actors.ts'
 import { onClock } from './node.ts'
 import { armed, events, monitor, put, readMonitor } from './watching.ts'
 
 onClock('monitors', '2026-03-02T08:00:00Z', (rouse) => {
+  test('what the last look found is shown to the person in whose name it looks, and to nobody else', async () => {
+    const friend = await rouse.ok('POST', '/v1/people', { name: fresh('friend') })
+    const made = await agent(rouse, { sharedWith: [friend.id] })
+    const { id: where } = await session(rouse, made.id)
+    const path = fresh('prices')
+    await put(rouse, path, { usd: 3 })
+    const watch = { document: { path } }
+    const { id } = await monitor(rouse, { session: where, watch, when: 'before != null && doc.usd > before.usd + 5' })
+    await put(rouse, path, { usd: 4 })
+    expect((await readMonitor(rouse, id)).found).toEqual({ value: { usd: 4 } })
+    expect((await readMonitor(rouse, id, { key: friend.key })).found).toBeNull()
+    await put(rouse, path, { usd: 10 })
+    expect(await readMonitor(rouse, id)).toMatchObject({ status: 'fired', found: null })
+  })
+
   test('S4-3 the agent arms what it waits for with a note, answers, and its turn ends', async () => {
     const who = await actor(rouse)
     await say(rouse, who.session.id, 'Build it and tell me.')

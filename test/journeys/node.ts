@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
+import { assertAsDocumented } from '../contract/documented.ts'
 import { rouseProgram } from './bundle.ts'
 
 /**
@@ -123,6 +124,9 @@ export class RouseNode {
     Object.assign(headers, o.headers)
     const answer = await fetch(this.url + path, { method, headers, ...(sent === undefined ? {} : { body: sent }) })
     const text = await answer.text()
+    // What a gateway answers by itself stands in no document of ours.
+    if (deployed === null)
+      await assertAsDocumented({ method, path, status: answer.status, type: answer.headers.get('content-type'), text })
     return { status: answer.status, body: parsed(text), headers: answer.headers }
   }
 
