@@ -1,5 +1,5 @@
 import { Duration, type Stack } from 'aws-cdk-lib'
-import { ArnPrincipal, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { ArnPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
   ApplicationLogLevel,
   Architecture,
@@ -11,26 +11,22 @@ import {
   SystemLogLevel,
 } from 'aws-cdk-lib/aws-lambda'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
-import type { Queue } from 'aws-cdk-lib/aws-sqs'
-import { indexes, type TableName } from '../shared/ports/table.ts'
-import type { Scheduler } from './clock.ts'
+import {
+  allow,
+  mayClose,
+  mayFind,
+  mayGoOn,
+  mayRing,
+  mayScheduleAlarms,
+  maySetAlarms,
+  mayUse,
+  type Parts,
+  secretArns,
+  secretsPrefix,
+  type Uses,
+} from './permissions.ts'
 import { alarmSeconds, changeSeconds, flowSeconds, type SessionQueues } from './queues.ts'
-import type { Settings } from './settings.ts'
-import type { Stage } from './stage.ts'
-import { type DataTables, physicalNames } from './storage.ts'
-
-/** What the functions work with. */
-export interface Parts {
-  readonly stage: Stage
-  readonly assets: string
-  readonly settings: Settings
-  readonly tables: DataTables
-  readonly alarms: Queue
-  readonly flows: Queue
-  readonly deadChanges: Queue
-  readonly sessions: SessionQueues
-  readonly scheduler: Scheduler
-}
+import { physicalNames } from './storage.ts'
 
 /** API Gateway answers 503 after 30 s whatever the function does; a call is held for 20 s at most. */
 const apiSeconds = 29
@@ -43,19 +39,33 @@ const shards = 8
 export function apiFunction(stack: Stack, parts: Parts): LambdaFunction {
   const role = roleOf(stack, 'Api')
   const listener = listenerRole(stack, role, parts.sessions)
-  mayUse(role, parts.tables, [
-    'access',
-    'sessions',
-    'schedules',
-    'budgets',
-    'documents',
-    'monitors',
-    'feed',
-    'traces',
-    'flows',
+  mayUse(role, parts.tables, {
+    access: ['get', 'query', 'put', 'update', 'delete'],
+    sessions: ['get', 'query', 'put', 'update', 'delete', 'check'],
+    schedules: ['get', 'query', 'put', 'update'],
+    budgets: ['get', 'put', 'update'],
+    documents: ['get', 'query', 'put', 'delete', 'check'],
+    monitors: ['get', 'query', 'put', 'delete'],
+    feed: ['get', 'query', 'put'],
+    traces: ['get', 'put'],
+    flows: ['get', 'query', 'put', 'update', 'delete'],
+  })
+  mayFind(role, parts.tables, [
+    'agents',
+    'sessionsByAgent',
+    'schedulesByAgent',
+    'schedulesByMaker',
+    'monitorsByAgent',
+    'flowRunsByAgent',
+    'tracesByAgent',
+    'tracesByProject',
+    'suggestions',
   ])
   maySetAlarms(role, parts)
+  mayScheduleAlarms(role, parts)
+  mayGoOn(role, parts)
   mayRing(role, parts.sessions)
+  mayClose(role, parts.sessions)
   allow(role, ['sts:AssumeRole'], listener.roleArn)
   allow(
     role,
@@ -72,6 +82,7 @@ export function apiFunction(stack: Stack, parts: Parts): LambdaFunction {
 /** Looks at what alarms name. */
 export function alarmFunction(stack: Stack, parts: Parts): LambdaFunction {
   const role = roleOf(stack, 'Alarm')
+  mayUse(role, parts.tables, waking)
   mayWake(stack, role, parts)
   // The event source mapping receives with the function's role.
   allow(role, ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], parts.alarms.queueArn)
@@ -81,6 +92,13 @@ export function alarmFunction(stack: Stack, parts: Parts): LambdaFunction {
 /** Looks at what is due. */
 export function sweepFunction(stack: Stack, parts: Parts): LambdaFunction {
   const role = roleOf(stack, 'Sweep')
+  // What no stream brought, it brings: it asks who watches, and notes that they were told.
+  mayUse(role, parts.tables, {
+    ...waking,
+    documents: ['get', 'update'],
+    monitors: ['get', 'query', 'put', 'update', 'delete'],
+  })
+  mayFind(role, parts.tables, ['due', 'leases', 'deliveries', 'watches', 'toolRuns', 'changes', 'jobs', 'flowRuns'])
   mayWake(stack, role, parts)
   return lambda(stack, 'Sweep', role, parts, { seconds: sweepSeconds })
 }
@@ -88,12 +106,21 @@ export function sweepFunction(stack: Stack, parts: Parts): LambdaFunction {
 /** Takes one step of a flow's run: does what a call of a tool does, and what the end of a schedule's run does. */
 export function flowFunction(stack: Stack, parts: Parts): LambdaFunction {
   const role = roleOf(stack, 'Flow')
-  mayUse(role, parts.tables, ['flows', 'traces', 'sessions', 'schedules', 'documents', 'feed'])
-  mayRead(role, parts.tables, 'access')
-  mayRead(role, parts.tables, 'budgets')
+  mayUse(role, parts.tables, {
+    access: ['get'],
+    budgets: ['get'],
+    sessions: ['get', 'put', 'delete', 'check'],
+    schedules: ['get', 'put', 'update'],
+    documents: ['get', 'put', 'delete', 'check'],
+    // A document that a step puts is owed to whoever watches it.
+    monitors: ['query'],
+    feed: ['get', 'put'],
+    traces: ['put'],
+    flows: ['get', 'put', 'update'],
+  })
+  // What it sends on goes out at once.
   maySetAlarms(role, parts)
-  // Hands steps to workers, and is handed its own next one.
-  mayRing(role, parts.sessions)
+  mayGoOn(role, parts)
   allow(role, ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], parts.flows.queueArn)
   allow(role, ['ssm:GetParameter'], secretArns(stack, parts))
   mayCallFunctions(role, parts)
@@ -109,9 +136,17 @@ function mayCallFunctions(role: Role, { settings }: Parts): void {
 export function changeFunction(stack: Stack, parts: Parts): LambdaFunction {
   const role = roleOf(stack, 'Change')
   const { tableArn, tableStreamArn } = parts.tables.documents
-  mayUse(role, parts.tables, ['sessions', 'schedules', 'monitors', 'documents', 'budgets', 'feed'])
-  mayRead(role, parts.tables, 'access')
+  mayUse(role, parts.tables, {
+    access: ['get'],
+    budgets: ['get', 'put', 'update'],
+    sessions: ['get', 'put', 'update', 'check'],
+    schedules: ['get', 'put'],
+    documents: ['get', 'update'],
+    monitors: ['get', 'query', 'put', 'update', 'delete'],
+    feed: ['get', 'put'],
+  })
   maySetAlarms(role, parts)
+  mayScheduleAlarms(role, parts)
   mayRing(role, parts.sessions)
   // The event source mapping reads the stream with the function's role, and lays down with it what is given up.
   allow(role, ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'], tableStreamArn!)
@@ -120,13 +155,27 @@ export function changeFunction(stack: Stack, parts: Parts): LambdaFunction {
   return lambda(stack, 'Change', role, parts, { seconds: changeSeconds })
 }
 
-/** An alarm and the sweep come to the same. */
+/** What an alarm leads to, and so does whatever the sweep finds: wakes, lapsed turns, sessions that were not closed to the end. */
+const waking = {
+  access: ['get'],
+  budgets: ['get', 'put', 'update'],
+  sessions: ['get', 'query', 'put', 'update', 'delete', 'check'],
+  schedules: ['get', 'put', 'update'],
+  // Read by tools that are watched.
+  documents: ['get'],
+  monitors: ['get', 'put', 'update', 'delete'],
+  feed: ['get', 'put'],
+  // Runs of flows that schedules begin.
+  flows: ['get', 'put', 'update'],
+} as const satisfies Uses
+
+/** Beside the tables, an alarm and the sweep come to the same. */
 function mayWake(stack: Stack, role: Role, parts: Parts): void {
-  // Runs of flows that schedules begin, and tools that are watched.
-  mayUse(role, parts.tables, ['sessions', 'schedules', 'monitors', 'documents', 'budgets', 'feed', 'flows'])
-  mayRead(role, parts.tables, 'access')
   maySetAlarms(role, parts)
+  mayScheduleAlarms(role, parts)
+  mayGoOn(role, parts)
   mayRing(role, parts.sessions)
+  mayClose(role, parts.sessions)
   allow(role, ['ssm:GetParameter'], secretArns(stack, parts))
   for (const topic of parts.settings.snsTopics) allow(role, ['sns:Publish'], topic)
 }
@@ -142,65 +191,12 @@ function listenerRole(stack: Stack, api: Role, sessions: SessionQueues): Role {
     // A role that is assumed by a role lasts no longer than this, whatever is asked for.
     maxSessionDuration: Duration.hours(1),
   })
-  allow(
-    role,
-    ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', 'sqs:GetQueueAttributes'],
-    sessions.arns,
-  )
+  allow(role, ['sqs:ReceiveMessage', 'sqs:DeleteMessage'], sessions.arns)
   return role
 }
 
 const roleOf = (stack: Stack, name: string): Role =>
   new Role(stack, `${name}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
-
-const allow = (role: Role, actions: string[], ...resources: string[]): void => {
-  role.addToPolicy(new PolicyStatement({ actions, resources }))
-}
-
-/** What the Table port comes to: reads by key and by range, writes alone and in transactions. Never a scan. */
-function mayUse(role: Role, tables: DataTables, names: readonly TableName[]): void {
-  allow(
-    role,
-    [
-      'dynamodb:BatchGetItem',
-      'dynamodb:GetItem',
-      'dynamodb:Query',
-      'dynamodb:PutItem',
-      'dynamodb:UpdateItem',
-      'dynamodb:DeleteItem',
-      'dynamodb:ConditionCheckItem',
-    ],
-    ...names.map((name) => tables[name].tableArn),
-  )
-  const searched = Object.entries(indexes).filter(([, { table }]) => names.includes(table))
-  allow(role, ['dynamodb:Query'], ...searched.map(([index, { table }]) => `${tables[table].tableArn}/index/${index}`))
-}
-
-/** Settings. */
-const mayRead = (role: Role, tables: DataTables, name: TableName): void =>
-  allow(role, ['dynamodb:BatchGetItem', 'dynamodb:GetItem'], tables[name].tableArn)
-
-function maySetAlarms(role: Role, { alarms, flows, scheduler }: Parts): void {
-  allow(role, ['sqs:SendMessage'], alarms.queueArn, flows.queueArn)
-  allow(role, ['scheduler:CreateSchedule'], scheduler.entryArns)
-  role.addToPolicy(
-    new PolicyStatement({
-      actions: ['iam:PassRole'],
-      resources: [scheduler.role.roleArn],
-      conditions: { StringEquals: { 'iam:PassedToService': 'scheduler.amazonaws.com' } },
-    }),
-  )
-}
-
-/** A path of the parameter store, under which each person has theirs. */
-const secretsPrefix = (stage: Stage): string => `/rouse/${stage.name}/secrets/`
-
-const secretArns = (stack: Stack, { stage }: Parts): string =>
-  stack.formatArn({ service: 'ssm', resource: `parameter${secretsPrefix(stage)}*` })
-
-/** A queue is made when its bell first rings, and goes when its session does: also when a lapsed turn ends a session. */
-const mayRing = (role: Role, sessions: SessionQueues): void =>
-  allow(role, ['sqs:CreateQueue', 'sqs:GetQueueUrl', 'sqs:SendMessage', 'sqs:DeleteQueue'], sessions.arns)
 
 function lambda(
   stack: Stack,
@@ -228,10 +224,12 @@ function lambda(
     ...(o.isLoop ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
     logGroup,
     loggingFormat: LoggingFormat.JSON,
-    applicationLogLevelV2: ApplicationLogLevel.INFO,
+    applicationLogLevelV2: parts.settings.logLevel === 'debug' ? ApplicationLogLevel.DEBUG : ApplicationLogLevel.INFO,
     // Three lines for each invocation cost more than the invocation.
     systemLogLevelV2: SystemLogLevel.WARN,
     environment: {
+      // What its metrics are told apart by.
+      ROUSE_STAGE: stage.name,
       ROUSE_TABLES: physicalNames(stack, parts.tables),
       ROUSE_ALARMS_QUEUE_URL: alarms.queueUrl,
       ROUSE_ALARMS_QUEUE_ARN: alarms.queueArn,

@@ -34,6 +34,7 @@ function wakingQueue(stack: Stack, stage: Stage, name: 'Alarms' | 'Flows', secon
     // As long as SQS keeps anything: somebody has to find the time to look.
     retentionPeriod: Duration.days(14),
     encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
   })
   return new Queue(stack, name, {
     queueName,
@@ -41,6 +42,7 @@ function wakingQueue(stack: Stack, stage: Stage, name: 'Alarms' | 'Flows', secon
     visibilityTimeout: Duration.seconds(6 * seconds),
     retentionPeriod: Duration.days(4),
     encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
     deadLetterQueue: { queue: dead, maxReceiveCount: 5 },
   })
 }
@@ -89,6 +91,7 @@ export function deadChangesQueue(stack: Stack, stage: Stage): Queue {
     queueName: `rouse-${stage.name}-changes-dead`,
     retentionPeriod: Duration.days(14),
     encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
   })
 }
 

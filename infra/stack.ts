@@ -2,7 +2,9 @@ import { CfnOutput, Stack, Tags } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 import { httpApi } from './api.ts'
 import { everyMinute, schedulerOf } from './clock.ts'
-import { alarmFunction, apiFunction, changeFunction, flowFunction, type Parts, sweepFunction } from './functions.ts'
+import { alarmFunction, apiFunction, changeFunction, flowFunction, sweepFunction } from './functions.ts'
+import { acknowledgeFindings } from './nag.ts'
+import type { Parts } from './permissions.ts'
 import {
   alarmsQueue,
   deadChangesQueue,
@@ -13,8 +15,9 @@ import {
   sessionQueues,
 } from './queues.ts'
 import { noSettings, type Settings } from './settings.ts'
+import { sight } from './sight.ts'
 import type { Stage } from './stage.ts'
-import { dataTables, physicalNames } from './storage.ts'
+import { type DataTables, dataTables, physicalNames } from './storage.ts'
 
 export interface RouseStackProps {
   readonly stage: Stage
@@ -34,6 +37,8 @@ export interface RouseStackProps {
  *     documents table ─▶ its stream ─▶ change ─▶ tables, session queues
  */
 export class RouseStack extends Stack {
+  readonly tables: DataTables
+
   constructor(scope: Construct, id: string, { stage, assets, settings = noSettings }: RouseStackProps) {
     super(scope, id, {
       description: `Rouse (${stage.name}): wakes AI agents on schedules`,
@@ -42,6 +47,7 @@ export class RouseStack extends Stack {
     Tags.of(this).add('rouse:stage', stage.name)
 
     const tables = dataTables(this, stage)
+    this.tables = tables
     const alarms = alarmsQueue(this, stage)
     const flows = flowsQueue(this, stage)
     const deadChanges = deadChangesQueue(this, stage)
@@ -50,13 +56,22 @@ export class RouseStack extends Stack {
     const parts: Parts = { stage, assets, settings, tables, alarms, flows, deadChanges, sessions, scheduler }
 
     const api = apiFunction(this, parts)
-    deliver(this, alarms, alarmFunction(this, parts))
-    everyMinute(this, sweepFunction(this, parts))
-    deliverFlows(this, flows, flowFunction(this, parts))
-    deliverChanges(this, tables.documents, deadChanges, changeFunction(this, parts))
-    const { url, apiId } = httpApi(this, api)
+    const alarm = alarmFunction(this, parts)
+    const sweep = sweepFunction(this, parts)
+    const flow = flowFunction(this, parts)
+    const change = changeFunction(this, parts)
+    deliver(this, alarms, alarm)
+    everyMinute(this, sweep)
+    deliverFlows(this, flows, flow)
+    deliverChanges(this, tables.documents, deadChanges, change)
+    const { url, apiId } = httpApi(this, stage, api, settings.throttle)
+    const functions = { api, alarm, sweep, change, flow }
+    const schedulerGroup = scheduler.group
+    sight(this, { stage, apiId, functions, alarms, flows, deadChanges, schedulerGroup, tables }, settings.watching)
+    acknowledgeFindings(this, stage, { tables, deadChanges })
 
     new CfnOutput(this, 'ApiUrl', { value: url, description: 'The address of the API: ROUSE_URL' })
+    new CfnOutput(this, 'ConsoleUrl', { value: `${url}/console`, description: 'The console, in a browser' })
     new CfnOutput(this, 'ApiId', {
       value: apiId,
       description: 'For emulators, which serve the API under another address',

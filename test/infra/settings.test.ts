@@ -34,6 +34,10 @@ it('what is set with -c reaches every function, and topics may be published to b
   for (const { Properties } of publishing) expect(JSON.stringify(Properties)).toContain(`${topic}-2`)
 })
 
+it('what API Gateway lets through is set as calls a second and a burst', () => {
+  expect(of({ throttle: '50:100' }).throttle).toEqual({ perSecond: 50, burst: 100 })
+})
+
 it('without topics no role may publish', () => {
   expect(JSON.stringify(synthesized('dev').toJSON())).not.toContain('sns:')
 })
@@ -64,6 +68,10 @@ it.each([
   { lambdas: `${lambda}:*` },
   { allowHosts: '' },
   { rateLimit: 5 },
+  { throttle: '50' },
+  { throttle: '0:5' },
+  { alarmTopic: 'runs' },
+  { alarmEmail: 'ann' },
 ])('a setting that is none is refused by its name: %j', (context) => {
   expect(() => of(context)).toThrow(`-c ${Object.keys(context)[0]}: expected`)
 })

@@ -11,7 +11,19 @@ import { type StageName, stageOf } from '../../infra/stage.ts'
 process.env.CDK_VALIDATION = 'false'
 
 /** The template of a stage, made in this process, with stand-ins for the functions' code: nothing has to be built for it. */
-export function synthesized(stage: StageName, settings: Settings = noSettings): Template {
+export const synthesized = (stage: StageName, settings: Settings = noSettings): Template =>
+  inApp(
+    stage,
+    () => settings,
+    (_, stack) => Template.fromStack(stack),
+  )
+
+/** What `look` sees in the app of a stage. */
+export function inApp<T>(
+  stage: StageName,
+  settingsIn: (app: App) => Settings,
+  look: (app: App, stack: RouseStack) => T,
+): T {
   const dir = mkdtempSync(join(tmpdir(), 'rouse-synth-'))
   try {
     for (const name of ['api', 'alarm', 'sweep', 'change', 'flow']) {
@@ -19,9 +31,8 @@ export function synthesized(stage: StageName, settings: Settings = noSettings): 
       writeFileSync(join(dir, 'code', name, 'index.mjs'), `export const handler = () => '${name}'\n`)
     }
     const app = new App({ analyticsReporting: false, outdir: join(dir, 'out') })
-    return Template.fromStack(
-      new RouseStack(app, `Rouse-${stage}`, { stage: stageOf(stage), assets: join(dir, 'code'), settings }),
-    )
+    const props = { stage: stageOf(stage), assets: join(dir, 'code'), settings: settingsIn(app) }
+    return look(app, new RouseStack(app, `Rouse-${stage}`, props))
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }

@@ -1,5 +1,6 @@
 import type { Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, test } from 'vitest'
+import { noSettings } from '../../infra/settings.ts'
 import { stageOf } from '../../infra/stage.ts'
 import { attributesOf, keyAttributes, ttlAttribute } from '../../shared/adapters/aws/schema.ts'
 import { type IndexName, indexes, tables } from '../../shared/ports/table.ts'
@@ -302,8 +303,39 @@ test('the API has one route, which takes every call to the api function', () => 
   expect(integration!.Properties.PayloadFormatVersion).toBe('2.0')
 })
 
+describe('the stage of the API', () => {
+  const served = () => resources(stacks.prod, 'AWS::ApiGatewayV2::Stage')[0]!.Properties
+
+  test('writes a line of JSON for each call, and no path in it: the address of a webhook is its key', () => {
+    const [group] = resources(stacks.prod, 'AWS::Logs::LogGroup').filter(({ id }) => id.startsWith('AccessLogs'))
+    expect(served().AccessLogSettings.DestinationArn).toEqual({ 'Fn::GetAtt': [group!.id, 'Arn'] })
+    const line = JSON.parse(served().AccessLogSettings.Format)
+    expect(line).toMatchObject({ requestId: '$context.requestId', status: '$context.status' })
+    expect(JSON.stringify(line)).not.toMatch(/path|query|routeKey|authorizer/i)
+  })
+
+  test('lets through so many calls a second, and as many as are set', () => {
+    expect(served().DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 5000, ThrottlingBurstLimit: 2500 })
+    const set = synthesized('dev', { ...noSettings, throttle: { perSecond: 50, burst: 100 } })
+    expect(resources(set, 'AWS::ApiGatewayV2::Stage')[0]!.Properties.DefaultRouteSettings).toEqual({
+      ThrottlingRateLimit: 50,
+      ThrottlingBurstLimit: 100,
+    })
+  })
+})
+
 test('the outputs are what a person and `rouse admin bootstrap` need', () => {
-  expect(Object.keys(stacks.dev.toJSON().Outputs).sort()).toEqual(['ApiId', 'ApiUrl', 'FirstKey', 'Tables'])
+  expect(Object.keys(stacks.dev.toJSON().Outputs).sort()).toEqual([
+    'ApiId',
+    'ApiUrl',
+    'ConsoleUrl',
+    'FirstKey',
+    'Tables',
+  ])
+  const { ApiUrl, ConsoleUrl, FirstKey } = stacks.prod.toJSON().Outputs
+  expect(ApiUrl.Value).toHaveProperty('Fn::GetAtt')
+  expect(ConsoleUrl.Value).toEqual({ 'Fn::Join': ['', [ApiUrl.Value, '/console']] })
+  expect(FirstKey.Value).toBe('npx rouse admin bootstrap --stack Rouse-prod')
 })
 
 test('a stage that is not known is refused', () => {
