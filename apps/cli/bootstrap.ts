@@ -19,7 +19,7 @@ import type { Io } from './shell.ts'
  * @throws NotThere    no such stack
  */
 export async function bootstrap(
-  options: { readonly stack: string; readonly name: string; readonly tz: string },
+  options: { readonly stack: string; readonly name: string; readonly tz: string; readonly json?: boolean },
   io: Io,
 ): Promise<number> {
   const fault = nameFault(options.name)
@@ -33,7 +33,9 @@ export async function bootstrap(
     io.stderr.write(doneBefore(options.stack, made))
     return exits.refused
   }
-  io.stdout.write(howToUse(deployment, { ...made, name: options.name }))
+  const { person, key } = made
+  if (options.json) io.stdout.write(`${JSON.stringify({ url: deployment.url, person, key }, null, 2)}\n`)
+  else io.stdout.write(howToUse(deployment, { person, key, name: options.name }))
   return exits.ok
 }
 

@@ -26,6 +26,8 @@ export function serveCommand(shell: Shell, program: Command): void {
 const environment = `
 Environment:
   ROUSE_RATE_LIMIT      calls per key, "<a second>:<burst>" or "off" (default 1000:20000)
+  ROUSE_RETENTION       how long runs, messages and turns are kept (default 90d, at least 10m)
+  ROUSE_RETENTION_TRACES, ROUSE_RETENTION_AUDIT  the same for traces (30d) and the audit trail (365d)
   ROUSE_EXPERIMENTAL_PROACTIVE  0: no idle session wakes itself (default 1: each agent's setting decides)
   ROUSE_OIDC_ISSUER     let people in with JWTs of this OpenID Connect provider, whose
   ROUSE_OIDC_AUDIENCE   "aud" holds this; keys work beside them
