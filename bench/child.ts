@@ -25,7 +25,7 @@ const built = new Map<string, string>()
  * It is bundled first, as `npm run build` does it: under tsx every closure is named when it is made (esbuild's keepNames), which would
  * measure tsx as well. Packages stay outside; below node_modules they are found from there.
  */
-export function startScript(script: string, options: object): Child {
+export function startScript(script: string, options: object, env: NodeJS.ProcessEnv = process.env): Child {
   const outfile = built.get(script) ?? join(builtDir, `${basename(script, '.ts')}.mjs`)
   if (!built.has(script)) {
     buildSync({
@@ -40,7 +40,7 @@ export function startScript(script: string, options: object): Child {
     })
     built.set(script, outfile)
   }
-  return startProcess(process.execPath, [...nodeFlags, outfile, JSON.stringify(options)])
+  return startProcess(process.execPath, [...nodeFlags, outfile, JSON.stringify(options)], { env })
 }
 
 /** As `npm start` gives them, and to the peers alike: a burst makes much garbage that is dead at once. */

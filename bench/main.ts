@@ -1,22 +1,27 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { commit, machine } from './machine.ts'
-import { markdown, terminalTable } from './report.ts'
+import { markdown, terminalTable, withMonths } from './report.ts'
 import { fullRuns, keepRun, type MeasuredRow } from './results.ts'
 import type { Row } from './row.ts'
 import { cel } from './rows/cel.ts'
 import { change } from './rows/change.ts'
+import { cold } from './rows/cold.ts'
+import { cost } from './rows/cost.ts'
 import { create } from './rows/create.ts'
 import { drain } from './rows/drain.ts'
 import { flows } from './rows/flows.ts'
+import { herd } from './rows/herd.ts'
 import { idle } from './rows/idle.ts'
+import { lateness } from './rows/lateness.ts'
+import { sweep } from './rows/sweep.ts'
 import { rows as timeRows } from './rows/time.ts'
 import { quick } from './sizes.ts'
 import { stopEverything, stopOnSignals } from './started.ts'
 
 const USAGE = 'npm run bench [-- row-id … --quick]'
-const rows: Row[] = [...timeRows, cel, drain, change, flows, create, idle]
+const rows: Row[] = [...timeRows, cel, drain, change, flows, create, idle, sweep, lateness, herd, cold, cost]
 
 const asked = process.argv.slice(2).filter((arg) => !arg.startsWith('--'))
 const unknown = [
@@ -64,4 +69,9 @@ function writeDocs(): void {
   mkdirSync(fileURLToPath(new URL('../docs/', import.meta.url)), { recursive: true })
   writeFileSync(file, markdown(rows, fullRuns()))
   console.log(`written ${relative(process.cwd(), file)}`)
+  const months = measured.find(({ id }) => id === 'cost')?.result?.readme
+  if (months === undefined) return
+  const readme = fileURLToPath(new URL('../README.md', import.meta.url))
+  writeFileSync(readme, withMonths(readFileSync(readme, 'utf8'), months))
+  console.log('written README.md')
 }

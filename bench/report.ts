@@ -41,6 +41,13 @@ ${newest.map(noteLines).join('\n')}
 `
 }
 
+/** The README with another table of months between its marks. */
+export function withMonths(readme: string, months: string): string {
+  const marks = /(<!-- months[^>]*-->\n\n).*?(\n\n<!-- \/months -->)/s
+  if (!marks.test(readme)) throw new Error('README.md: expected the marks of the table of months, got none')
+  return readme.replace(marks, (_, open: string, close: string) => open + months + close)
+}
+
 interface Newest {
   row: Row
   /** null: no full run has measured it */

@@ -14,6 +14,8 @@ export interface RowResult {
   aimMet: boolean | null
   summary: string
   notes: string[]
+  /** What the README says of it, between its marks. */
+  readme?: string
 }
 
 export interface Row {

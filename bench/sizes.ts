@@ -24,3 +24,9 @@ export const changeSizes = quick
 export const flowSizes = quick
   ? { traces: 1_000, alike: 4, looks: 40, steps: 200, fewSteps: 50 }
   : { traces: 10_000, alike: 4, looks: 200, steps: 500, fewSteps: 50 }
+
+export const sweepSizes = quick
+  ? { armed: 50_000, few: 1_000, due: 10, sweeps: 30, rounds: 1 }
+  : { armed: 1_000_000, few: 1_000, due: 10, sweeps: 60, rounds: 3 }
+
+export const coldRounds = quick ? 3 : 9

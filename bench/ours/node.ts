@@ -15,17 +15,23 @@ const DAY_MS = 86_400_000
 export interface OurNode {
   pid: number
   port: number
+  /** The folder of its store. */
+  dir: string
+  /** The first person's. */
+  key: string
   post<T>(path: string, body: unknown, key?: string): Promise<T>
   stop(): Promise<void>
 }
 
-export async function startNode(): Promise<OurNode> {
+export async function startNode(o: { env?: Record<string, string>; flags?: readonly string[] } = {}): Promise<OurNode> {
   const binary = fileURLToPath(new URL('../../dist/rouse.js', import.meta.url))
   if (!existsSync(binary)) throw new Error('no dist/rouse.js: npm run build')
   const dir = mkdtempSync(join(tmpdir(), 'rouse-bench-node-'))
   const removeDir = started(async () => rmSync(dir, { recursive: true, force: true }))
   const port = await freePort()
-  const node = startProcess(process.execPath, [...nodeFlags, binary, 'serve', '--port', String(port), '--data', dir])
+  const flags = [...nodeFlags, ...(o.flags ?? [])]
+  const argv = [...flags, binary, 'serve', '--port', String(port), '--data', dir]
+  const node = startProcess(process.execPath, argv, { env: { ...process.env, ...o.env } })
 
   let over = false
   void node.exited.then(() => {
@@ -41,6 +47,8 @@ export async function startNode(): Promise<OurNode> {
   return {
     pid: node.pid,
     port,
+    dir,
+    key: firstKey,
     post: async <T>(path: string, body: unknown, key = firstKey) => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
         method: 'POST',

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { Cron } from 'croner'
 import { DateTime } from 'luxon'
 import rrule from 'rrule'
-import { CronRecurrence } from '../../shared/time/compile.ts'
-import { parseCron } from '../../shared/time/cron.ts'
+import { CronRecurrence } from '../../shared/time/compile-plain.ts'
+import { readCron } from '../../shared/time/cron.ts'
 import { compile, parseSpec, type Recurrence, wallToInstant } from '../../shared/time/index.ts'
 import { zoneOf } from '../../shared/time/zone.ts'
 import { median, shown } from '../figures.ts'
@@ -59,7 +59,7 @@ const cronParseNext: Row = {
       const spec = { kind: 'cron', cron: '', tz } as const
       const peer = (cron: string) => new Cron(cron, { timezone: tz }).nextRun(new Date(start))
       const alone = {
-        ours: texts((cron) => new CronRecurrence(spec, parseCron(cron), zone).next(start)),
+        ours: texts((cron) => new CronRecurrence(spec, readCron(cron)!, zone).next(start)),
         peer: texts(peer),
       }
       cells.push(cell(`${tz}, nothing kept`, alone, { ours: 20_000, peer: 100, atLeast: 100 }))
