@@ -50,6 +50,7 @@ const isUpdate = (await described(stack)) !== null
 // MiniStack has had change sets that an update does not get through.
 run(['deploy', stack, '-c', 'stage=dev', '--require-approval', 'never', ...(isUpdate ? ['--method=direct'] : [])], root)
 await mendTimeToLive()
+const url = await address()
 
 console.log(`
 Rouse is deployed to ${endpoint}, account ${account}, region ${process.env.AWS_REGION}.
@@ -58,7 +59,8 @@ The first key, once; it prints the address of the API and how to use both:
   export AWS_ENDPOINT_URL=${process.env.AWS_ENDPOINT_URL} AWS_REGION=${process.env.AWS_REGION} AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
   npx rouse admin bootstrap --stack ${stack}
 
-The API: ${await address()}
+The API:     ${url}
+The console: ${url}/console
 `)
 
 async function accountOf() {

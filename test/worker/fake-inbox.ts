@@ -50,8 +50,8 @@ export class FakeInbox {
   }
 
   /** Hands a message out with the next heartbeat of the turn. */
-  steer(turn: string, text: string): void {
-    this.running.get(turn)?.steer.push(message(text))
+  steer(turn: string, text: string, more: Partial<Message> = {}): void {
+    this.running.get(turn)?.steer.push(message(text, more))
     this.changed()
   }
 
