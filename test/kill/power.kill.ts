@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -8,24 +8,25 @@ import { type Dice, dice } from './dice.ts'
 
 /**
  * What a power cut may take: bytes that were written and not synced. The log of entries is synced before anybody is answered, so of
- * it the append that is under way may be torn; the WAL is synced by full commits and checkpoints alone, so of it everything since
- * may be missing or torn. The files are copied in the middle of the work, and what was not synced is cut or overwritten in the copy.
+ * it the append that is under way may be torn. The WAL is synced by full commits and checkpoints alone: each sector that was written
+ * since may hold what it held then, what was written, or rubbish; but for its header, which SQLite syncs when it begins again from the front.
+ * The files are copied in the middle of the work, and so the copy is changed.
  */
 interface Disk {
   readonly file: string
   /** Number of the last entry that is on disk for good. */
   entry: number
-  /** Bytes of the WAL that are on disk for good; what comes behind them may be gone. */
-  walBytes: number
+  /** The WAL as it was last synced. */
+  wal: Buffer
 }
 
 const walOf = (file: string): string => `${file}-wal`
-const sizeOf = (path: string): number => (existsSync(path) ? statSync(path).size : 0)
+const bytesOf = (path: string): Buffer => (existsSync(path) ? readFileSync(path) : Buffer.alloc(0))
 
 /** The store's file, and what of it is on disk for good at each moment. */
 function watched(file: string): { readonly store: StoreFile; readonly disk: Disk } {
   const opened = openFile({ file })
-  const disk: Disk = { file, entry: 0, walBytes: sizeOf(walOf(file)) }
+  const disk: Disk = { file, entry: 0, wal: bytesOf(walOf(file)) }
   let isFull = false
   const db = new Proxy(opened.db, {
     get(target, name) {
@@ -35,7 +36,7 @@ function watched(file: string): { readonly store: StoreFile; readonly disk: Disk
         const done = target.exec(sql)
         if (sql.includes('synchronous = FULL')) isFull = true
         if (sql.includes('synchronous = NORMAL')) isFull = false
-        if (isFull && sql.includes('COMMIT')) disk.walBytes = sizeOf(walOf(file))
+        if (isFull && sql.includes('COMMIT')) disk.wal = bytesOf(walOf(file))
         return done
       }
     },
@@ -58,8 +59,7 @@ function watched(file: string): { readonly store: StoreFile; readonly disk: Disk
   }
   const checkpoint = () => {
     opened.checkpoint()
-    // The next frame may go to the beginning of the file: from now on nothing of it is needed.
-    disk.walBytes = 0
+    disk.wal = bytesOf(walOf(file))
   }
   return { store: { ...opened, db, log, checkpoint }, disk }
 }
@@ -91,11 +91,30 @@ function damage(path: string, from: number, by: Dice): void {
   writeFileSync(path, bytes)
 }
 
-function powerCut({ file, entry, walBytes }: Disk, to: string, by: Dice): void {
+const sectorBytes = 4096
+const headerBytes = 32
+
+function unsync(path: string, synced: Buffer, by: Dice): void {
+  const written = readFileSync(path)
+  const bytes = Buffer.from(written)
+  // All of what is new, none of it, or anything between.
+  const odds = by.below(5)
+  for (let at = 0; at < bytes.length; at += sectorBytes) {
+    const end = Math.min(at + sectorBytes, bytes.length)
+    const before = synced.subarray(at, end)
+    if (before.equals(written.subarray(at, end)) || by.below(4) >= odds) continue
+    if (by.below(4) === 0) for (let i = at; i < end; i++) bytes[i] = by.below(256)
+    else bytes.fill(0, at, end).set(before, at)
+  }
+  written.copy(bytes, 0, 0, headerBytes)
+  writeFileSync(path, bytes)
+}
+
+function powerCut({ file, entry, wal }: Disk, to: string, by: Dice): void {
   for (const end of ['', '-wal', '-log1', '-log2']) if (existsSync(file + end)) copyFileSync(file + end, to + end)
   for (const end of ['-log1', '-log2'])
     if (existsSync(to + end)) damage(to + end, endOfKept(readFileSync(to + end), entry), by)
-  if (existsSync(walOf(to))) damage(walOf(to), walBytes, by)
+  if (existsSync(walOf(to))) unsync(walOf(to), wal, by)
 }
 
 it('a power cut at any moment takes nothing that was answered, and no half of anything', async () => {

@@ -23,6 +23,23 @@ export function random(seed: number): Random {
   }
 }
 
+/** A number from 0 up to and without 1 that follows from names alone: what is left out elsewhere changes nothing here. */
+export type Dice = (...names: readonly (string | number)[]) => number
+
+export function dice(seed: number): Dice {
+  return (...names) => {
+    let hash = (seed ^ 0x811c9dc5) >>> 0
+    for (const name of names) {
+      const text = typeof name === 'string' ? name : String(name)
+      for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+      hash = Math.imul(hash ^ 0x7c, 0x01000193)
+    }
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+    return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
+  }
+}
+
 /** What is to come, in the order of its time, and of what was added first where times are equal. */
 export class Queue<T> {
   readonly #heap: { readonly at: number; readonly order: number; readonly what: T }[] = []

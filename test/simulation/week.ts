@@ -9,6 +9,7 @@ import { createSchedule } from '../../shared/engine/schedules.ts'
 import { compactSession, createSession, editSession, forkSession, setLeft } from '../../shared/engine/sessions.ts'
 import { parkTicks, type TicksView, viewTicks } from '../../shared/engine/tick-calls.ts'
 import { cancelTurn, claimSession, endTurn } from '../../shared/engine/turns.ts'
+import { noMeter } from '../../shared/ports/meter.ts'
 import type { AlarmKey, World } from '../../shared/ports/world.ts'
 import { openOutside, openSecrets } from '../engine/outside.ts'
 import { countedIds, hour, minute, second, start } from '../engine/room.ts'
@@ -72,6 +73,7 @@ export class Week {
       log: (level, what) => {
         if (level === 'error') this.errors.push(what)
       },
+      meter: noMeter,
       shards: 1,
       proactive: true,
       streamed: false,
