@@ -35,8 +35,9 @@ export function openExpiry(options: { table: SqliteTable; clock: Clock; log: Log
   const slice = (): void => {
     timer = null
     try {
-      table.expire(clock.now(), Math.min(owed, keysPerSlice))
-      owed -= keysPerSlice
+      const keys = Math.min(owed, keysPerSlice)
+      table.expire(clock.now(), keys)
+      owed -= keys
     } catch (error) {
       log('error', 'expired items were not deleted', faultOf(error))
       return

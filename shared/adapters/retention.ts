@@ -15,6 +15,8 @@ const leastMs = 10 * 60_000
 const mostMs = 100 * 365 * 86_400_000
 /** A delivery is tried for about two days: its item must outlive its last try. */
 const deliveryMsMin = 3 * 86_400_000
+/** A job waits for a worker, and is then worked on: its item, which counts from when it was made, must outlive both. */
+const jobMsMin = limits.jobWaitMs + 3_600_000
 
 /**
  * Reads ROUSE_RETENTION (90d unless set), ROUSE_RETENTION_TRACES (30d) and ROUSE_RETENTION_AUDIT (365d).
@@ -71,11 +73,12 @@ function moveMs([pk, sk]: Key, { ledgerMs, tracesMs, auditMs }: Retention): numb
     case 'C#A':
     case 'X#A':
     case 'T#A':
-    case 'J#A':
-    case 'A#J':
     case 'Q#A':
     case 'Q#S':
       return ledger
+    case 'J#A':
+    case 'A#J':
+      return Math.max(ledgerMs, jobMsMin) - usual.ledgerMs
     case 'S#V':
       return Math.max(ledgerMs, deliveryMsMin) - usual.ledgerMs
   }

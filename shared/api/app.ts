@@ -157,7 +157,7 @@ export function createApp(options: AppOptions): Hono {
     })
   app.notFound((c) => {
     const methods = methodsAt([...all, ...doors], c.req.path)
-    countCall(world, methods.length === 0 ? 404 : 405)
+    if (!isBeside(c.req.path)) countCall(world, methods.length === 0 ? 404 : 405)
     if (methods.length === 0)
       return problemResponse(
         door,
@@ -179,14 +179,16 @@ export function createApp(options: AppOptions): Hono {
 const besides = [
   '/healthz',
   '/openapi.json',
-  '/docs',
   '/docs/*',
   '/mcp',
   '/v1/hooks/*',
   '/v1/calendar.ics',
-  '/console',
   '/console/*',
 ] as const
+
+/** As the router has it: `/docs/*` is `/docs` too. Their answers are counted by `carrying`. */
+const isBeside = (path: string): boolean =>
+  besides.some((place) => (place.endsWith('*') ? `${path}/`.startsWith(place.slice(0, -1)) : path === place))
 
 /** What a call is found to be while it is answered. */
 interface Seen {

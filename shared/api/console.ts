@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono'
 import * as z from 'zod'
 import { limits } from '../domain/limits.ts'
 import { Refused } from '../domain/refused.ts'
-import { personOf, signIn, signOut } from '../engine/sign-in.ts'
+import { keyHolder, personOf, signIn, signOut } from '../engine/sign-in.ts'
 import type { Files, ServedFile } from '../ports/files.ts'
 import { formatInstant } from '../time/index.ts'
 import { limitedText, parsed } from './body.ts'
@@ -83,13 +83,14 @@ async function begin({ door, allowOrigins, settled }: Route, c: Context): Promis
   const request = c.req.raw
   assertOwnPage(request, allowOrigins)
   const { key } = parsed(signInBody, await json(request), 'body_invalid') as z.output<typeof signInBody>
-  const secret = `rsc_${door.world.ids.secret()}`
-  const caller = await signIn(door.world, sha256(key), sha256(secret))
+  const caller = await keyHolder(door.world, sha256(key))
   if (caller === null) {
     door.limits?.takeWrongKey(addressIn(c.env), performance.now())
     throw new Refused('unauthorized', wrong)
   }
   door.limits?.take(caller.key, performance.now())
+  const secret = `rsc_${door.world.ids.secret()}`
+  await signIn(door.world, sha256(key), sha256(secret))
   await settled()
   return empty(setCookie(request, secret, limits.signInMs / 1000))
 }
@@ -100,7 +101,8 @@ const wrong =
 async function end({ door, allowOrigins, settled }: Route, c: Context): Promise<Response> {
   assertOwnPage(c.req.raw, allowOrigins)
   const held = cookieOf(c.req.raw)
-  if (held !== null) await signOut(door.world, sha256(held))
+  if (held !== null && !(await signOut(door.world, sha256(held))))
+    door.limits?.takeWrongKey(addressIn(c.env), performance.now())
   await settled()
   return empty(setCookie(c.req.raw, null, 0))
 }

@@ -12,7 +12,7 @@ export interface RequestId {
 /** Whatever tells calls apart: UUIDs, ULIDs, `traceparent`, what proxies make. Long enough not to stand for many, short enough for a line. */
 const wellFormed = /^[\w.:=+/-]{8,128}$/
 /** A secret that went into the wrong header is neither answered nor logged. */
-const secret = /^(rs[a-z]|rwh|rca|whsec)_/
+const secret = /^(rs[a-z]|rouse|rwh|rca|whsec)_/
 
 const known = new WeakMap<Request, RequestId>()
 

@@ -85,9 +85,12 @@ export async function declineSuggestion(call: Call, agentId: string, fingerprint
   await retrying(async () => {
     const { item: agent } = await ruledAgent(call, agentId, 'decline a suggestion')
     const stored = await read<Repeated>(world, repeatedKey(agent.id, fingerprint))
-    if (stored === null || totalsOf(stored.item, now).traces < 2) throw notFound('suggestion', fingerprint)
+    // Totals count whole days: the last trace may have gone before them.
+    const last = recentOf(stored?.item ?? null, now)[0]
+    if (stored === null || last === undefined || totalsOf(stored.item, now).traces < 2)
+      throw notFound('suggestion', fingerprint)
     const { key, item, version } = stored
-    const ttl = Math.ceil((recentOf(item, now)[0]![1] + limits.traceMs) / 1000)
+    const ttl = Math.ceil((last[1] + limits.traceMs) / 1000)
     await commit(world, [{ put: key, item: asItem({ ...item, declined: true }), expect: version, index: {}, ttl }])
   })
 }

@@ -21,12 +21,13 @@ interface SignIn {
 const signInKey = (sha256: string): Key => [`K#${sha256}`, 'B']
 
 /**
- * @param of      SHA-256 of the key that was shown
- * @param sha256  of the secret that the browser will hold
- * @returns       null when it is no valid key
- * @throws        Refused `person_only` for an agent's key
+ * Whose key was shown, where a browser may be signed in with it.
+ *
+ * @param of  SHA-256 of the key
+ * @returns   null when it is no valid key
+ * @throws    Refused `person_only` for an agent's key
  */
-export async function signIn(world: World, of: string, sha256: string): Promise<Caller | null> {
+export async function keyHolder(world: World, of: string): Promise<Caller | null> {
   const caller = await callerOf(world, of)
   if (caller === null) return null
   if (caller.kind === 'agent')
@@ -34,12 +35,19 @@ export async function signIn(world: World, of: string, sha256: string): Promise<
       'person_only',
       'this is the key of an agent, and the console is for people: sign in with a key of your own',
     )
+  return caller
+}
+
+/**
+ * @param of      SHA-256 of the key that was shown
+ * @param sha256  of the secret that the browser will hold
+ */
+export async function signIn(world: World, of: string, sha256: string): Promise<void> {
   const now = world.clock.now()
   const row: SignIn = { of, createdAt: now, expiresAt: now + limits.signInMs }
   await commit(world, [
     { put: signInKey(sha256), item: asItem(row), expect: 'absent', ttl: Math.ceil(row.expiresAt / 1000) },
   ])
-  return caller
 }
 
 /** Whose browser it is; null once it was signed out, its time is over, or its key does not hold any more. */
@@ -49,9 +57,11 @@ export async function signedIn(world: World, sha256: string): Promise<Caller | n
   return await callerOf(world, stored.item.of)
 }
 
-/** Forgets it: a copy of what the browser held opens nothing. */
-export async function signOut(world: World, sha256: string): Promise<void> {
+/** Forgets it: a copy of what the browser held opens nothing. @returns false when it was no sign-in: nothing is written then */
+export async function signOut(world: World, sha256: string): Promise<boolean> {
+  if ((await read<SignIn>(world, signInKey(sha256))) === null) return false
   await commit(world, [{ delete: signInKey(sha256), expect: 'any' }])
+  return true
 }
 
 /** The person behind a caller. */

@@ -53,8 +53,11 @@ function unquoted(message: string): string {
   return `${heard.slice(0, first + 1)}…${isOpen ? '' : heard.slice(last)}`
 }
 
-/** Where a fault of ours arose: the frames of its stack, without the message above them. */
+/** Where a fault of ours arose: the frames of its stack, without the message above them, of which a line may look like one. */
 export function framesOf(error: unknown): { readonly at?: string } {
-  const frames = error instanceof Error ? (error.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? []) : []
+  const { stack = '', message } = error instanceof Error ? error : { message: '' }
+  const above = stack.indexOf(message)
+  const below = above < 0 ? stack : stack.slice(above + message.length)
+  const frames = below.split('\n').filter((line) => /^\s+at /.test(line))
   return frames.length === 0 ? {} : { at: frames.map((line) => line.trim()).join('; ') }
 }

@@ -41,6 +41,11 @@ const ask = async (method: string, path: string, headers: Record<string, string>
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
+const tableOf = ({ table }: typeof house.world) => ({
+  get: table.get.bind(table),
+  list: table.list.bind(table),
+  find: table.find.bind(table),
+})
 const codeOf = async (answer: Response): Promise<[number, string | undefined]> => [
   answer.status,
   answer.ok ? undefined : ((await answer.json()) as { code: string }).code,
@@ -152,6 +157,34 @@ describe('signing in', () => {
     house.move(30 * dayMs)
     expect(await works(old)).toBe(401)
     house.move(0)
+  })
+
+  it('writes nothing for a call too many, and nothing for a cookie that was made up', async () => {
+    const key = await house.keyOf(house.owner)
+    let commits = 0
+    const table = { ...tableOf(house.world), commit: counting }
+    async function counting(...given: Parameters<typeof house.world.table.commit>) {
+      commits++
+      await house.world.table.commit(...given)
+    }
+    const limited = createApp({
+      world: { ...house.world, table },
+      settled: async () => {},
+      rate: { perSecond: 1, burst: 1 },
+      console: { files: () => null, refreshMs: 2000, standing: true },
+    })
+    const post = async (path: string, headers: Record<string, string>, body: unknown) =>
+      await limited.request(origin + path, {
+        method: 'POST',
+        headers: { ...own, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      })
+    expect((await post('/console/sign-in', {}, { key })).status).toBe(204)
+    const before = commits
+    expect((await post('/console/sign-in', {}, { key })).status).toBe(429)
+    const cookie = `rouse-8787=rsc_${'a'.repeat(43)}`
+    expect((await post('/console/sign-out', { cookie }, {})).status).toBe(204)
+    expect(commits).toBe(before)
   })
 })
 

@@ -221,6 +221,13 @@ describe('suggestions', () => {
     expect(await suggested()).toEqual([])
   })
 
+  it('are none to be declined, where all of their traces have gone since', async () => {
+    await twice()
+    const [{ fingerprint } = { fingerprint: '' }] = await suggested()
+    room.jump(room.now() + limits.traceMs)
+    expect(await refusalOf(declineSuggestion(room.call(), room.agent, fingerprint))).toBe('not_found')
+  })
+
   it('are a hundred at most', async () => {
     for (let i = 0; i < 105; i++) {
       await twice([step('t', i)], { tokens: i })

@@ -107,7 +107,7 @@ describe('what a fault says of itself', () => {
   it('where it arose are frames, and nothing of its message', () => {
     const { at } = framesOf(new Error('my secret\n    at night'))
     expect(at).toContain('lines.test.ts')
-    expect(at).not.toContain('my secret')
+    expect(at).not.toMatch(/my secret|at night/)
     expect(framesOf('no fault')).toEqual({})
   })
 })

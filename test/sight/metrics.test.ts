@@ -117,6 +117,22 @@ describe('the counters of a process', () => {
     expect(valuesIn(counts.text()).rouse_fires_total).toBe(0)
   })
 
+  test('every call counts once, whatever door it knocks at', async () => {
+    const house = await inHouse({})
+    const headers = { authorization: `Bearer ${await house.keyOf(house.owner)}` }
+    const calls = async () =>
+      valuesIn(await (await house.request('/metrics', { headers })).text())['rouse_calls_total{class="4xx"}'] ?? 0
+    const paths = ['/docs', '/docs/x.js', '/docs/a/b', '/console', '/console/assets/x.js', '/v1/hooks/x', '/mcp', '/x']
+    const counted: unknown[] = []
+    for (const path of paths) {
+      const before = await calls()
+      expect((await house.request(path)).status).toBeGreaterThanOrEqual(400)
+      counted.push([path, (await calls()) - before])
+    }
+    await house.close()
+    expect(counted).toEqual(paths.map((path) => [path, 1]))
+  })
+
   test('words that tell kinds apart are words of ours, so that no caller makes metrics without end', async () => {
     const house = await inHouse({})
     for (let i = 0; i < 20; i++)

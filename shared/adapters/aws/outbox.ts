@@ -10,7 +10,7 @@ interface Letter {
 /** SQS takes so many messages in one request, for the price of one. Ours are some hundred bytes each. */
 const lettersMax = 10
 
-/** What is sent to a queue: messages that are sent in one turn of the event loop share requests. */
+/** What is sent to a queue: messages that are sent together, with no wait between them, share requests. */
 export class Outbox {
   readonly #client: SQSClient
   readonly #waiting = new Map<string, Letter[]>()
