@@ -28,7 +28,9 @@ export const session = z
     paused: z.boolean(),
     compacting: z.boolean(),
     compactedInto: id('ses').nullable(),
-    waiting: count.meta({ description: 'messages that wait to be claimed' }),
+    waiting: count.meta({
+      description: 'messages that wait to be claimed; beyond a thousand not all of them are counted',
+    }),
     goal: z.string().nullable(),
     pendingRequests: count,
     scheduled: z.object({ count, nextAt: instant.nullable() }),

@@ -4,7 +4,8 @@ import { recorded } from '../domain/trace.ts'
 import type { Call } from '../engine/call.ts'
 import { claimJobOfAgent, claimJobOfSession, type HandedJob } from '../engine/job-claims.ts'
 import type { NewSecret } from '../engine/keys.ts'
-import { listMessages, sendMessage } from '../engine/messages.ts'
+import { listMessages } from '../engine/message-list.ts'
+import { sendMessage } from '../engine/messages.ts'
 import {
   archiveSession,
   compactSession,

@@ -29,6 +29,8 @@ export interface Front {
   /** Waiting messages that may be claimed, the next one first. */
   readonly waiting: readonly Candidate[]
   readonly notes: readonly Stored<Message>[]
+  /** Behind these wait more, from here on. */
+  readonly rest: string | null
 }
 
 export type Candidate = Placed & {
@@ -69,8 +71,24 @@ export async function loadFront(world: World, conv: string): Promise<Front | nul
     cursors,
     waiting: waiting.sort(inboxOrder),
     notes: messages.filter((row) => row.item.kind === 'note'),
+    rest: rows.next,
   }
 }
+
+/** How many messages wait to be claimed behind those of a front. Beyond a thousand it makes no difference to anybody, and costs. */
+export async function countRest(world: World, conv: string, front: Front): Promise<number> {
+  let count = 0
+  for (let after = front.rest; after !== null && count < restMax; ) {
+    const page = await world.table.list(`C#${conv}`, { prefix: 'W#', limit: rowsPerLook, after })
+    count += (page.items as readonly Stored<unknown>[] as readonly Stored<Message>[]).filter(
+      (row) => row.item.kind !== 'note',
+    ).length
+    after = page.next
+  }
+  return count
+}
+
+const restMax = 1000
 
 const rowCandidate = (row: Stored<Message>): Candidate => {
   const { kind, at, id } = row.item

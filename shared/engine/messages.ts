@@ -8,7 +8,7 @@ import type { Op, Stored } from '../ports/table.ts'
 import { Charges, limitedBy, purse, readOwnLimits } from './budgets.ts'
 import { type Call, retrying } from './call.ts'
 import { hint, ringCancelled } from './fire.ts'
-import { droppedTick, loadFront } from './inbox.ts'
+import { droppedTick } from './inbox.ts'
 import { closeApproval, nameOfConversation, promptOp } from './prompts.ts'
 import {
   actingIn,
@@ -138,39 +138,4 @@ async function addressee(call: Call, id: string, acting: Head | null): Promise<F
   if (found === null) throw notFound('session', id)
   assertOpen(found)
   return found
-}
-
-/** Inbox and history of a conversation, oldest first. `after`: an earlier page's `next`. */
-export async function listMessages(
-  call: Call,
-  id: string,
-  page: { readonly limit: number; readonly after: string | null },
-): Promise<{ readonly items: readonly Message[]; readonly next: string | null }> {
-  const { head } = await sessionFor(call, id)
-  const { conv } = head.item
-  const past = await call.world.table.list(`C#${conv}`, {
-    prefix: 'M#',
-    limit: page.limit,
-    ...(page.after === null ? {} : { from: `M#${page.after}~` }),
-  })
-  const history = (past.items as readonly Stored<unknown>[] as readonly Stored<Message>[]).map((row) => row.item)
-  // What waits may lie between rows of the history; beyond the last row read it belongs to a later page.
-  const end = past.next === null || history.length === 0 ? null : placeOf(conv, history.at(-1)!)
-  const waiting = (await everythingWaiting(call, conv)).filter((message) => {
-    const place = placeOf(conv, message)
-    return (page.after === null || place > page.after) && (end === null || place <= end)
-  })
-  const all = [...history, ...waiting].sort((a, b) => (placeOf(conv, a) < placeOf(conv, b) ? -1 : 1))
-  const items = all.slice(0, page.limit)
-  const more = all.length > page.limit || past.next !== null
-  return { items, next: more && items.length > 0 ? placeOf(conv, items.at(-1)!) : null }
-}
-
-const placeOf = (conv: string, message: Message): string => keys.history(conv, message)[1].slice(2)
-
-async function everythingWaiting(call: Call, conv: string): Promise<Message[]> {
-  const front = await loadFront(call.world, conv)
-  if (front === null) return []
-  const messages = front.waiting.map((candidate) => (candidate.from === 'row' ? candidate.row.item : candidate.message))
-  return [...messages, ...front.notes.map((note) => note.item)]
 }

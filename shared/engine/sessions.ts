@@ -6,7 +6,7 @@ import { allAgents } from './agents.ts'
 import { type Call, retrying } from './call.ts'
 import { closeConversation } from './closing.ts'
 import { hint } from './fire.ts'
-import { loadFront } from './inbox.ts'
+import { countRest, loadFront } from './inbox.ts'
 import { type ById, type PageAsked, pageById } from './pages.ts'
 import { agentFor, assertAgentSessions, assertOpen, type FoundSession, openSession, sessionFor } from './reach.ts'
 import { readCursors } from './rows.ts'
@@ -160,7 +160,7 @@ async function viewOf(call: Call, found: FoundSession): Promise<SessionView> {
   return {
     row: row.item,
     head: head.item,
-    waiting: front.waiting.length,
+    waiting: front.waiting.length + (await countRest(call.world, head.item.conv, front)),
     scheduled: { count: live.length, nextAt: times.length === 0 ? null : Math.min(...times) },
     firesHere: here.some((c) => !c.deleted && (c.status === 'active' || c.status === 'paused')),
   }

@@ -42,6 +42,25 @@ describe('an alarm', () => {
     expect(JSON.parse(sent[0]!.input.MessageBody)).toEqual({ ...key, at: now + aheadMs })
   })
 
+  it('that a fault of ours keeps from the Scheduler is told, and does not go round in the queue for ever', async () => {
+    const { sent, options } = wire(() => ({ ok: {} }))
+    const alarms = openAlarms({
+      client: new SQSClient({ ...options, md5: false }),
+      clock: { now: () => now },
+      queueUrl: 'https://sqs.eu-west-1.amazonaws.com/000000000000/alarms',
+      queueArn: 'arn:aws:sqs:eu-west-1:000000000000:alarms',
+      flowsQueueUrl: 'https://sqs.eu-west-1.amazonaws.com/000000000000/flows',
+      schedulerGroup: 'rouse',
+      schedulerRoleArn: 'arn:aws:iam::000000000000:role/scheduler',
+      scheduler: async () =>
+        Object.assign(new SchedulerClient(options), {
+          send: () => Promise.reject(new TypeError('undefined is no entry')),
+        }),
+    })
+    await expect(alarms.set(key, now + 60 * minute)).rejects.toThrow(/TypeError/)
+    expect(sent).toEqual([])
+  })
+
   it('of a flow waits in the queue of the flows, and never longer than that can', async () => {
     const { sent, alarms } = open()
     const flow: AlarmKey = { kind: 'flow', id: `flr_${ulid}` }

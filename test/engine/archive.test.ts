@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { look } from '../../shared/engine/look.ts'
-import { listMessages, sendMessage } from '../../shared/engine/messages.ts'
+import { listMessages } from '../../shared/engine/message-list.ts'
+import { sendMessage } from '../../shared/engine/messages.ts'
 import { editSchedule, pauseSchedule } from '../../shared/engine/schedule-edit.ts'
 import { createSchedule } from '../../shared/engine/schedules.ts'
 import { archiveSession, compactSession, deleteSession, viewSession } from '../../shared/engine/sessions.ts'

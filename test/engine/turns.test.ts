@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { look } from '../../shared/engine/look.ts'
-import { listMessages, sendMessage } from '../../shared/engine/messages.ts'
+import { listMessages } from '../../shared/engine/message-list.ts'
+import { sendMessage } from '../../shared/engine/messages.ts'
 import { removeSchedule } from '../../shared/engine/schedules.ts'
 import { editSession, viewSession } from '../../shared/engine/sessions.ts'
 import { heartbeat } from '../../shared/engine/turns.ts'
@@ -315,6 +316,36 @@ describe('the list of messages', () => {
     } while (after !== null)
     expect(seen).toHaveLength(32)
     expect(new Set(seen).size).toBe(32)
+  })
+
+  it('has all that wait, however many, beside what was taken and what a schedule put', async () => {
+    const id = await idOf()
+    const sent: string[] = []
+    for (let i = 0; i < 450; i++) {
+      sent.push(`question ${i}`)
+      await send(`question ${i}`)
+      if (i % 50 === 0) await end(room, await claim(room), { answer: `answer ${i}` })
+      // Several within one instant too.
+      if (i % 3 === 0) room.jump(room.now() + second)
+    }
+    await room.move(start + hour)
+    for (const limit of [1, 7, 100]) {
+      const texts: string[] = []
+      let after: string | null = null
+      do {
+        const page: Awaited<ReturnType<typeof listMessages>> = await listMessages(room.call(), room.session, {
+          limit,
+          after,
+        })
+        texts.push(...page.items.map(({ text }) => text))
+        after = page.next
+      } while (after !== null)
+      expect(texts.filter((text) => text.startsWith('question'))).toEqual(sent)
+      expect(texts.filter((text) => text.startsWith('answer'))).toHaveLength(9)
+      expect(texts).toHaveLength(450 + 9 + 1)
+    }
+    await checkSchedule(room, id, new Set([start + hour]))
+    expect((await viewSession(room.call(), room.session)).waiting).toBe(450 - 9 + 1)
   })
 
   it('has no empty last page', async () => {

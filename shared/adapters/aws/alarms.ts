@@ -90,6 +90,8 @@ async function schedule(options: AlarmOptions, key: AlarmKey, at: number, body: 
 
 /** Too busy, full or away. What is wrong with the call or its permission must be seen, and would cost a hop every few minutes for ever. */
 function isForNow(error: unknown): boolean {
+  // A fault of ours has no status, as an answer that never came has none.
+  if (error instanceof TypeError || error instanceof RangeError) return false
   const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } }
   const status = $metadata?.httpStatusCode ?? 503
   return isPassing(error) || name === 'ServiceQuotaExceededException' || status >= 500

@@ -35,8 +35,8 @@ const nameCharsMax = 80
 const retentionSeconds = 86_400
 /** SQS takes 256 KB with the attributes; a larger message is fetched by the claim that its bell leads to. */
 const bodyBytesMax = 250_000
-/** A queue that was just made may not be known everywhere for a second. Each wait is up to so long. */
-const settlingMs = [0, 500, 2000]
+/** A queue that was just made may not be known everywhere for a second. */
+const settlingMs = [0, 500, 1000]
 
 class QueueBell implements Bell {
   readonly #options: BellOptions
@@ -57,7 +57,7 @@ class QueueBell implements Bell {
       if (await this.#send(this.#urlOf(name), body, envelope.session)) return
       const made = await this.#make(name)
       for (const [i, pauseMs] of settlingMs.entries()) {
-        if (pauseMs > 0) await this.#patience.pause(pauseMs)
+        if (pauseMs > 0) await this.#patience.wait(pauseMs)
         if (await this.#send(made, body, envelope.session, i === settlingMs.length - 1)) return
       }
     })

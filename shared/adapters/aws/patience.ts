@@ -77,7 +77,11 @@ export class Patience {
    * @returns      false at once when it would not be over in time
    */
   async pause(mostMs: number, until = Number.POSITIVE_INFINITY): Promise<boolean> {
-    const ms = this.#pace.random() * mostMs
+    return await this.wait(this.#pace.random() * mostMs, until)
+  }
+
+  /** A pause of exactly `ms`, for what takes that long by itself and meets nobody. @returns as `pause` */
+  async wait(ms: number, until = Number.POSITIVE_INFINITY): Promise<boolean> {
     if (this.#pace.now() + ms > Math.min(until, this.#until)) return false
     await this.#pace.pause(ms)
     return true
