@@ -4,7 +4,7 @@ import { type Json, RouseNode } from '../journeys/node.ts'
 import { dice } from './dice.ts'
 import { inParallel } from './herd.ts'
 
-const kills = Number(process.env.KILLS ?? 200)
+const kills = 200
 
 /** A call with an idempotency key: repeated after each death until it is answered, as an honest client would. */
 interface Wanted {
@@ -45,7 +45,9 @@ describe('a node killed with -9 under load, at random', () => {
       if (answer.status === 409 && answer.body.code === 'idempotency_in_flight') return
       want.isRefused = ['schedule_invalid', 'schedule_limit'].includes(answer.body.code)
       if (answer.status >= 300 && !want.isRefused)
-        throw new Error(`${want.kind} answered ${answer.status} ${JSON.stringify(answer.body)}`)
+        throw new Error(
+          `${want.kind} answered ${answer.status} ${JSON.stringify(answer.body)}; the node said:\n${node.said.slice(-2000)}`,
+        )
       want.isAnswered = true
     }
 
