@@ -1,4 +1,5 @@
 import type { Node } from 'constructs'
+import { retentionFromEnv } from '../shared/adapters/retention.ts'
 
 /** What an operator sets with `-c name=value`; everything may be left out. */
 export interface Settings {
@@ -42,6 +43,9 @@ const variables = {
   allowOrigins: 'ROUSE_ALLOW_ORIGINS',
   telegramApi: 'ROUSE_TELEGRAM_API',
   rateLimit: 'ROUSE_RATE_LIMIT',
+  retention: 'ROUSE_RETENTION',
+  retentionTraces: 'ROUSE_RETENTION_TRACES',
+  retentionAudit: 'ROUSE_RETENTION_AUDIT',
   proactive: 'ROUSE_EXPERIMENTAL_PROACTIVE',
   oidcIssuer: 'ROUSE_OIDC_ISSUER',
   oidcAudience: 'ROUSE_OIDC_AUDIENCE',
@@ -60,6 +64,8 @@ export function settingsOf(node: Node): Settings {
     const value = given(name)
     return value === null ? [] : [[variable, value] as const]
   })
+  // A function would find out when it starts, one by one.
+  retentionFromEnv(Object.fromEntries(environment))
   const snsTopics = given('snsTopics')?.split(',') ?? []
   for (const topic of snsTopics)
     if (!/^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w.-]+$/.test(topic))

@@ -16,6 +16,7 @@ it('what is set with -c reaches every function, and topics may be published to b
     allowOrigins: 'https://rouse.example',
     proactive: '0',
     rateLimit: '50:500',
+    retention: '30d',
     snsTopics: `${topic},${topic}-2`,
   })
   const template = synthesized('dev', settings)
@@ -26,12 +27,17 @@ it('what is set with -c reaches every function, and topics may be published to b
       ROUSE_ALLOW_ORIGINS: 'https://rouse.example',
       ROUSE_EXPERIMENTAL_PROACTIVE: '0',
       ROUSE_RATE_LIMIT: '50:500',
+      ROUSE_RETENTION: '30d',
     })
   const publishing = resources(template, 'AWS::IAM::Policy').filter(({ Properties }) =>
     JSON.stringify(Properties).includes('sns:Publish'),
   )
   expect(publishing).toHaveLength(2)
   for (const { Properties } of publishing) expect(JSON.stringify(Properties)).toContain(`${topic}-2`)
+})
+
+it('a retention that is none is refused before anything is deployed', () => {
+  expect(() => of({ retentionTraces: 'for ever' })).toThrow(/ROUSE_RETENTION_TRACES.*"for ever"/)
 })
 
 it('what API Gateway lets through is set as calls a second and a burst', () => {
