@@ -12,6 +12,8 @@ interface Row {
   readonly request: string
   /** Epoch ms of the first call: the ids of what it makes carry this time. */
   readonly at: number
+  /** Epoch ms of the call that is or was under way last: a call repeated after a crash is under way anew. Absent: `at`. */
+  readonly begun?: number
   /** Null while under way. */
   readonly answer: { readonly status: number; readonly body: string | null } | null
 }
@@ -48,20 +50,25 @@ export async function once(
         `the key "${o.key}" was used for another call; choose a new key for a new call`,
       )
     if (row.answer !== null) return repeated(row.answer, o.secret)
-    if (o.now - row.at < limits.idempotencyInFlightMs) throw inFlight(o.key)
+    if (o.now - (row.begun ?? row.at) < limits.idempotencyInFlightMs) throw inFlight(o.key)
   }
   const at = row?.at ?? o.now
-  const version = await begin(world, key, { request, at, answer: null }, stored, o)
+  const version = await begin(world, key, { request, at, begun: o.now, answer: null }, stored, o)
   try {
     const answer = await run({ at, seed: `${o.caller}|${o.key}` })
     const kept = { status: answer.status, body: o.secret ? null : JSON.stringify(answer.body) }
-    await commit(world, [put(key, { request, at, answer: kept }, version, o.now)])
+    await commit(world, [put(key, { request, at, answer: kept }, version, o.now)]).catch(unlessTakenOver)
     return answer
   } catch (error) {
     // Refused stores nothing, the key included: mended, the call may come again under it.
     if (error instanceof Refused) await commit(world, [{ delete: key, expect: 'any' }])
     throw error
   }
+}
+
+/** A call that took longer than one may be under way was repeated meanwhile: what both made is the same, and the other keeps the answer. */
+function unlessTakenOver(error: unknown): void {
+  if (!(error instanceof Conflict)) throw error
 }
 
 async function begin(
