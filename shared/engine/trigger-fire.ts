@@ -133,7 +133,7 @@ async function happened(world: World, id: string, what: What, now: number): Prom
     const event = what.path === null ? eventOf(id, what.call, now) : await seen(world, loaded, what.path, what.state)
     if (event === null) return
     const { cursor, definition, recurrence } = loaded
-    const change = what.path === null ? null : { path: what.path, mark: what.state.mark }
+    const change = what.path === null ? null : { path: what.path, mark: Number(event.seen.mark) }
     if (change !== null && isSettling(cursor.item.event, change.path, change.mark)) return
     const waits = settling(cursor.item.event ?? null, on, change, now)
     if (waits === null) return await take(world, loaded, event, now, [])
@@ -244,9 +244,12 @@ const putSeen = (event: Event, when: string | null, expect: Version | 'absent' |
 /** What a document is to a trigger now; null: it has seen this, or it was there before the trigger was. */
 async function seen(world: World, loaded: Loaded, path: string, known: DocumentState | null): Promise<Event | null> {
   const { definition } = loaded
-  const state = known ?? (await readDocument(world, definition.createdBy, path))
+  let state = known ?? (await readDocument(world, definition.createdBy, path))
   const key = seenKey(definition.id, path)
   const before = await read<Seen>(world, key)
+  if (before?.item.mark === state.mark) return null
+  // Whoever read it earlier may tell of it later, when a newer one was seen already: marks say only that it is another.
+  if (known !== null && before !== null) state = await readDocument(world, definition.createdBy, path)
   if (before?.item.mark === state.mark) return null
   const { head, text } = state
   if (head !== null && head.item.updatedAt < definition.createdAt) return null

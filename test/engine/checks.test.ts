@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { readDocument } from '../../shared/engine/document-state.ts'
 import { onDocumentChange } from '../../shared/engine/monitor-look.ts'
+import { changedUnder } from '../../shared/engine/trigger-fire.ts'
 import type { TriggerInput } from '../../shared/engine/triggers.ts'
 import { createTrigger } from '../../shared/engine/triggers.ts'
 import { personOf } from './cards.ts'
@@ -37,6 +39,22 @@ test('a change that is told twice, at once or late, fires once', async () => {
     expect(await outcomes(room, id)).toEqual(['fired'])
     await checkCounts(room, id)
     await checkSession(room, room.session)
+  })
+})
+
+test('a change that is told after a newer one was seen is no news', async () => {
+  await inRoom(async (room) => {
+    const id = await follow(room)
+    await put(room, 'd', { n: 1 })
+    await end(room, await claim(room))
+    const older = await readDocument(room.world, personOf(room), 'd')
+    await put(room, 'd', { n: 2 })
+    await end(room, await claim(room))
+    expect(await changedUnder(room.world, [id], older, room.now())).toBe(true)
+    expect(await outcomes(room, id)).toEqual(['fired', 'fired'])
+    // And it left the newer one as what was seen last.
+    await again(room)
+    expect(await outcomes(room, id)).toEqual(['fired', 'fired'])
   })
 })
 
