@@ -1,6 +1,6 @@
+import { noMeter } from '../../shared/ports/meter.ts'
 import type { Page } from '../../shared/ports/table.ts'
 import { Unavailable } from '../../shared/ports/table.ts'
-import { noMeter } from '../../shared/ports/meter.ts'
 import type { AlarmKey, World } from '../../shared/ports/world.ts'
 
 /** What an entry point sees of a world: an empty store, which may be away, and an alarm clock that remembers. */
