@@ -12,6 +12,7 @@ import { commit, read } from '../../shared/engine/store.ts'
 import type { Key } from '../../shared/ports/table.ts'
 import { formatInstant, parseInstant } from '../../shared/time/index.ts'
 import { type LocalNode, openNode } from './node.ts'
+import { readingAll } from './unread.ts'
 
 export interface ServeOptions {
   readonly port: number
@@ -71,7 +72,7 @@ const doorway = (env: NodeJS.ProcessEnv): { rate: Rate | null; provider: Identit
 
 function bound(node: LocalNode, options: ServeOptions, listening: (url: string) => void): Promise<ServerType> {
   return new Promise((done, fail) => {
-    const server = listen({ fetch: node.app.fetch, port: options.port, hostname: options.host }, () => {
+    const server = listen({ fetch: readingAll(node.app.fetch), port: options.port, hostname: options.host }, () => {
       server.off('error', fail)
       try {
         listening(urlOf(server, options))

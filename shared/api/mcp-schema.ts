@@ -41,4 +41,6 @@ const isNoise = (word: string, given: unknown): boolean =>
   // The check itself says in words what does not fit.
   (word === 'pattern' && typeof given === 'string') ||
   ((word === 'maximum' || word === 'minimum') && Math.abs(Number(given)) === Number.MAX_SAFE_INTEGER) ||
-  ((word === 'additionalProperties' || word === 'items') && Object.keys(Object(given)).length === 0 && given !== false)
+  ((word === 'additionalProperties' || word === 'items') &&
+    given !== false &&
+    Object.keys(Object(given)).every((said) => said === 'description'))

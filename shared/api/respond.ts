@@ -54,20 +54,12 @@ export function problemResponse(
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
       ...(problem.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-      ...(isLeftUnread(c, problem.status) ? { connection: 'close' } : {}),
       ...carried(door, c),
       ...(error instanceof RateLimited ? error.headers : {}),
       ...o.headers,
     },
   })
 }
-
-/**
- * A long body that nobody reads is cut off by the server. Whoever sent it must be told, or their next call goes into the connection that
- * is just being closed, and fails.
- */
-const isLeftUnread = (c: Context, status: number): boolean =>
-  status === 413 || Number(c.req.header('content-length') ?? '0') > 65_536
 
 /** Ids that the address names. What else stands in one (names, paths, tokens) is the caller's own. */
 function namedIn(c: Context): LogIds {
