@@ -177,7 +177,7 @@ describe('an alarm on its way', () => {
     expect(await invoke(deployed.sweep, {})).toEqual({ looked: 0 })
   })
 
-  test('that is delivered twice gives one run', async () => {
+  test('that is delivered twice gives one run, and rings for nothing else', async () => {
     const { session } = await agentWithSession(rouse)
     const at = ahead(4)
     const made = await schedule(rouse, { session: session.id, at })
@@ -185,7 +185,9 @@ describe('an alarm on its way', () => {
     await until(() => Date.now() > Date.parse(at) + 5_000)
     expect(await runs(rouse, made.id)).toHaveLength(1)
     expect((await rouse.ok('GET', `/v1/sessions/${session.id}`)).waiting).toBe(1)
-    expect(await bellsOf(session.id)).toHaveLength(1)
+    // One that comes again rings again while the prompt waits, since whoever looked first may have died before it rang: for that prompt alone.
+    const rung = (await bellsOf(session.id)).map((bell) => `${bell.kind} ${bell.id}`)
+    expect(new Set(rung).size).toBe(1)
     await until(async () => (await alarms()).waiting === 0)
   })
 })
