@@ -18,14 +18,12 @@ afterAll(() => victim.house.close())
 const takers = (): Attempt[] => all.filter(({ body }) => body !== undefined)
 const maxOf = (name: string): number => operations.find((op) => op.name === name)!.bodyBytesMax
 
-/** Operations that answered with a fault of ours, took what they must not, or held up everybody else. */
+/** Operations that answered with a fault of ours or took what they must not; one that holds up everybody meets the limit of the test. */
 async function sendAll(body: (one: Attempt) => string, but = ''): Promise<string[]> {
   const found: string[] = []
   for (const one of takers().filter(({ name }) => name !== but)) {
-    const since = performance.now()
     const said = await call(victim.house, one.method, one.path, body(one), headers)
-    const ms = performance.now() - since
-    if (said.status < 400 || said.status >= 500 || ms > 10_000) found.push(`${one.name}: ${said.status} in ${ms} ms`)
+    if (said.status < 400 || said.status >= 500) found.push(`${one.name}: ${said.status}`)
   }
   return found
 }
